@@ -4,7 +4,7 @@
 //! 10,000 and 4.0 to 4.8 µs of 100,000, whose shapes no longer fit into the caches. Without checks and learning, resolving
 //! names before each call: 1.38, 3.4 and 4.0 µs.
 
-use ndarray_broadcast::partial::{Names, Operation, PartialShape};
+use ndarray_broadcast::partial::{Names, PartialShape, ShapeOp};
 use ndarray_broadcast::{BroadcastError, Signature};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ const MATMUL: Signature<'static> = Signature::literal("(m?,n),(n,p?)->(m?,p?)");
 fn infer(labels: &[String]) -> Result<(Names, Vec<PartialShape>), BroadcastError> {
     let [weights, bias] = ["64x64".parse()?, "64".parse()?];
     let [heads, mask] = ["batchxheadsxseqx64".parse()?, "batchx1x1xseq".parse()?];
-    let together = Operation::Together;
-    let (matmul, sum) = (Operation::Signature(MATMUL), Operation::Sum { axes: vec![-1], keepdims: true });
+    let together = ShapeOp::Together;
+    let (matmul, sum) = (ShapeOp::Signature(MATMUL), ShapeOp::Sum { axes: vec![-1], keepdims: true });
     let (mut names, mut shapes) = (Names::new(), vec!["batchxseqx64".parse::<PartialShape>()?]);
     for (i, of) in labels.iter().enumerate() {
         let before = |count: usize| &shapes[shapes.len() - count];

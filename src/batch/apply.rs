@@ -2,7 +2,7 @@
 
 use super::base_pass::BasePass;
 use super::{BaseOp, Batch, Executor, JoinBatch};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::shape::{BatchShape, check_base, check_batches_into, result_of, sizes};
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -110,5 +110,5 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
 fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Result<(), BroadcastError> {
     let to = BatchShape::new(out, base.len())?;
     check_batches_into(shapes, to)?;
-    check_base(to.base(), base, &|| Request::new(&operation::BATCH_INTO, shapes).to(&to), (2, to))
+    check_base(to.base(), base, &|| ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&to), (2, to))
 }

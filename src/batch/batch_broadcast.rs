@@ -1,7 +1,7 @@
 //! Any number of operands, their batches brought to the joint batch shape.
 
 use super::{Batch, WithBase};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes};
 use alloc::vec::Vec;
@@ -56,7 +56,7 @@ where
 /// The error of an operand that overflows if its batch is stretched to `joint`.
 #[cold]
 fn overflow(joint: &[usize], operand: usize, shapes: &[BatchShape<'_>]) -> BroadcastError {
-    let request = Request::new(&operation::BATCHES_TOGETHER, shapes);
+    let request = ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes);
     request.overflow(&[joint, shapes[operand].base()].concat())
 }
 

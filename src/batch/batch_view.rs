@@ -2,9 +2,9 @@
 
 use super::base_pass::SplitArray;
 use super::{BaseRank, Parallel, Serial, WithBase};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::shape::{
-    BatchShape, LessAxes, Placeholder, TargetShape, resolved_dim, sizes, target_error_of, with_base,
+    BatchShape, LessAxes, Placeholder, TargetShape, resolved_dim, sizes, stretch_error, with_base,
 };
 use crate::view::broadcast_data;
 use core::fmt;
@@ -205,9 +205,10 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
         X: Copy,
     {
         let batch = self.shape().batch();
-        let request = || Request::new(&operation::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
+        let request =
+            || ErrorBuilder::new(&caller::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
         let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
-            return Err(target_error_of(request(), batch, &target.for_message(), Placeholder::Keeps));
+            return Err(stretch_error(batch, &target.for_message(), Placeholder::Keeps, &request));
         };
         let overflow = || request().overflow(&[sizes(&resolved), self.base_shape()].concat());
         self.stretched(sizes(&resolved)).ok_or_else(overflow)

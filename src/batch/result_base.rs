@@ -1,6 +1,6 @@
 //! The base shape of a result: given as a shape, or computed by a signature.
 
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, Signature, TargetShape, base_axes, sizes_only, with_base};
 use ndarray::Dimension;
@@ -50,7 +50,7 @@ pub trait ResultBase<R: Dimension>: Sealed {
 
 impl<T: TargetShape> ResultBase<T::Dim> for T {
     fn base(&self, parts: &[BatchShape<'_>]) -> Result<T::Dim, BroadcastError> {
-        sizes_only(self, || Request::new(&operation::EACH_BATCH, parts).to(&self.for_message()))
+        sizes_only(self, || ErrorBuilder::new(&caller::EACH_BATCH, parts).to(&self.for_message()))
     }
 }
 

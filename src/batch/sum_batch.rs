@@ -1,7 +1,7 @@
 //! The adjoint of a broadcast of batches: the sum over batch axes only.
 
 use super::{Batch, WithBase};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
@@ -108,6 +108,6 @@ impl<A, D: LessAxes<B>, B: Dimension, X> TargetShape for &Batch<'_, A, D, B, X> 
 }
 
 #[cold]
-fn request(part: BatchShape<'_>) -> Request {
-    Request::new(&operation::BATCH_SUM, &[part])
+fn request(part: BatchShape<'_>) -> ErrorBuilder {
+    ErrorBuilder::new(&caller::BATCH_SUM, &[part])
 }

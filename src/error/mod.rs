@@ -1,22 +1,22 @@
 //! The error of a broadcast: one word long, with a message and a picture.
 
+mod builder;
+pub(crate) mod caller;
 mod const_text;
-pub(crate) mod operation;
 mod picture;
-mod request;
 mod returned;
 mod shape;
 
 pub use returned::Returned;
 
+pub(crate) use builder::{Count, ErrorBuilder, fail, owner};
 pub(crate) use const_text::ConstText;
-pub(crate) use request::{Count, Request, fail, owner};
-pub(crate) use shape::{Cell, Shape};
+pub(crate) use shape::{Shape, signed};
 
-use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
+use caller::Caller;
 use core::fmt;
 use ndarray::ShapeError;
-use operation::Operation;
 use thiserror::Error;
 
 /// A result whose error is usually a [`BroadcastError`].
@@ -36,6 +36,7 @@ pub(crate) type Result<T, E = BroadcastError> = core::result::Result<T, E>;
 ///
 /// If there is nothing to align, or the picture would be far larger than the message, `{:#}` prints the
 /// message too. An error is one word long, and every error is found before anything is changed.
+/// Errors are equal if they print the same.
 ///
 /// # Examples
 /// ```
@@ -63,26 +64,26 @@ pub(crate) type Result<T, E = BroadcastError> = core::result::Result<T, E>;
 /// # Equivalents
 /// NumPy's `ValueError: operands could not be broadcast together`, PyTorch's `RuntimeError`, as data. ndarray has
 /// [`ShapeError`], into which it converts. Kinds may be added; the words of messages may change.
-#[derive(Clone, PartialEq, Eq, Error)]
+#[derive(Clone, Error)]
 pub struct BroadcastError(Box<Report>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct Report {
     kind: ErrorKind,
-    operation: &'static Operation,
+    caller: &'static Caller,
     /// The operands, then the targets.
     shapes: Vec<Shape>,
     /// The number of operands.
     operands: usize,
     /// The axes that the caller named.
     axes: Vec<i128>,
-    /// The text for `{text}` and `{quoted}` in the words of the operation.
+    /// A text in the words of the operation, or the one that cannot be read.
     text: Box<str>,
     /// The name of the operation in a program of several, if it has one.
     label: Option<Box<str>>,
-    /// The axis that has a wrong size, in words: a message has them before the detail.
+    /// The axis that has a wrong size, in words; else empty.
     subject: Box<str>,
-    /// The end of the message. After a subject, it begins with [`HAS`].
+    /// The end of the message, or what the subject has.
     detail: String,
     /// The axis at fault, or the position in a text.
     position: Option<i128>,
@@ -93,9 +94,6 @@ struct Report {
     marks: Vec<Mark>,
 }
 
-/// The words between an axis and its sizes in a message. A picture has a colon instead, after a caret.
-const HAS: &str = " has ";
-
 /// The byte at which a text cannot be read, and the words for what is expected there.
 pub(crate) type TextFault = (usize, &'static str);
 
@@ -104,7 +102,7 @@ pub(crate) type TextFault = (usize, &'static str);
 pub(crate) enum Mark {
     /// An axis of the result, or of its batch or base if the operation aligns these.
     Result(usize),
-    /// The position of one of the request's shapes, and an axis of that shape.
+    /// The position of one of the error's shapes, and an axis of that shape.
     Shape(usize, usize),
 }
 
@@ -180,7 +178,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn operation(&self) -> String {
-        self.0.to_string()
+        self.0.words()
     }
 
     /// The shapes of the operation, as the message writes them: the operands, then the target or
@@ -196,7 +194,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn shapes(&self) -> Vec<String> {
-        self.0.shapes.iter().map(ToString::to_string).collect()
+        self.0.shapes.iter().map(Shape::text).collect()
     }
 
     /// The first axis at fault, if the error is about an axis. It is counted as in the message: in the
@@ -264,22 +262,39 @@ impl BroadcastError {
     /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
     /// contain the code for pictures.
     pub(crate) fn line(&self) -> String {
-        format!("cannot {}: {}{}", self.0, self.0.subject, self.0.detail)
+        format!("cannot {}: {}", self.0.words(), self.0.reason(" has "))
     }
 
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
     /// that does.
     #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
-        let request = Request::new::<&[usize]>(&operation::READ, &[]).text(&text);
-        fail!(request.at(position as i128, &[], &[]), InvalidText, "position {position} needs {expected}")
+        let builder = ErrorBuilder::new::<&[usize]>(&caller::READ, &[]).text(&text).at(position as i128);
+        fail!(builder, InvalidText, "position {position} needs {expected}")
     }
 }
+
+impl Report {
+    /// What is wrong, with the word between an axis and what it has.
+    fn reason(&self, has: &str) -> String {
+        let has = if self.subject.is_empty() { "" } else { has };
+        format!("{}{has}{}", self.subject, self.detail)
+    }
+}
+
+/// Errors are equal if they print the same, as `{:?}` and as `{:#}`.
+impl PartialEq for BroadcastError {
+    fn eq(&self, other: &Self) -> bool {
+        format!("{self:?}\n{self:#}") == format!("{other:?}\n{other:#}")
+    }
+}
+
+impl Eq for BroadcastError {}
 
 impl fmt::Display for BroadcastError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match if f.alternate() { self.picture() } else { None } {
-            Some(picture) => write!(f, "cannot {}{picture}", self.0),
+            Some(picture) => write!(f, "cannot {}{picture}", self.operation()),
             None => f.write_str(&self.line()),
         }
     }

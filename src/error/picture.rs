@@ -1,27 +1,31 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
-use super::operation::Layout;
-use super::shape::Cell;
-use super::{BroadcastError, ErrorKind, HAS, Mark, Report, Request};
-use alloc::{format, string::String, string::ToString, vec, vec::Vec};
+use super::caller::Align;
+use super::shape::{STARS, Shape};
+use super::{BroadcastError, ErrorBuilder, ErrorKind, Mark, Report};
+use alloc::{boxed::Box, collections::BinaryHeap, format, string::String, vec, vec::Vec};
 use core::mem::ManuallyDrop;
 
-/// A shape's sizes with their columns, in ascending order.
-struct Row {
-    cells: Vec<(usize, String)>,
-    /// `[`, `(` for a shape with a batch, or `*` for any number of axes.
-    open: &'static str,
-    /// Whether the row stands in the columns of the base.
-    is_base: bool,
+/// A shape in a picture.
+struct Row<'r> {
+    shape: &'r Shape,
+    /// The column of each of its sizes.
+    columns: Vec<usize>,
+    /// Its sizes, and `*` at named axes, by ascending columns.
+    cells: Vec<(usize, &'r str)>,
 }
 
 /// The rows of a picture and their common columns.
-struct Drawing {
-    rows: Vec<Row>,
+#[derive(Default)]
+struct Drawing<'r> {
+    /// A row for each shape, unless the named axes have no place for its sizes.
+    rows: Vec<Option<Row<'r>>>,
     /// The end of each column.
     ends: Vec<usize>,
-    /// The number of columns before the bases or, for named and placed axes, of the target.
+    /// The number of columns before the bases.
     batch: usize,
+    /// The number of columns of the bases.
+    base: usize,
     /// The width of all sizes.
     sizes: usize,
 }
@@ -29,45 +33,102 @@ struct Drawing {
 /// The width of an indentation and a bracket.
 const START: usize = 3;
 
-impl Drawing {
-    fn new(report: &Report) -> Self {
-        let (rows, batch) = match report.operation.layout {
-            Layout::Alone => (Vec::new(), 0),
-            Layout::SummedToPlaced if report.operands > 1 => (Vec::new(), 0),
-            Layout::Summed if report.operands > 1 => right(report),
-            Layout::Along | Layout::Placed | Layout::Summed | Layout::SummedToPlaced => by_axis(report),
-            Layout::Right | Layout::RightBases | Layout::TargetIsBase => right(report),
-        };
-        // the widths of the columns, then their ends
-        let (mut ends, mut end, mut sizes) = (Vec::new(), START - 2, 0);
-        for row in &rows {
-            if batch == 0 && row.open == "(" {
-                end = START;
-            }
-            for &(column, ref text) in &row.cells {
-                if ends.len() <= column {
-                    ends.resize(column + 1, 0);
-                }
-                ends[column] = text.len().max(ends[column]);
-                sizes += text.len() + 2;
+impl<'r> Drawing<'r> {
+    fn new(report: &'r Report) -> Self {
+        let (mut drawing, target) = (Self::default(), report.caller.target);
+        if target == Align::Hidden || (target == Align::AtAxes && report.operands > 1) {
+            return drawing;
+        }
+        for shape in report.shapes.iter().filter(|shape| !shape.align.is_by_axis()) {
+            let [batch, base] = shape.parts();
+            drawing.batch = drawing.batch.max(batch.len());
+            drawing.base = drawing.base.max(base.len());
+        }
+        drawing.rows.reserve_exact(report.shapes.len() + 1);
+        for shape in &report.shapes {
+            drawing.rows.push(drawing.row(shape, &report.axes));
+        }
+        if target == Align::Stars && report.operands == 1 {
+            drawing.rows.push(drawing.row(&STARS, &report.axes).filter(|row| !row.cells.is_empty()));
+        }
+        drawing.set_ends();
+        drawing
+    }
+
+    /// The row of a shape, if there is a place for each of its sizes.
+    fn row(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
+        let (align, sizes, [batch, base]) =
+            (shape.align, shape.sizes(), shape.parts().map(<[Box<str>]>::len));
+        if align.is_by_axis() {
+            return self.row_by_axis(shape, axes);
+        }
+        let indent = if align == Align::RightBase { self.base - base } else { 0 };
+        let mut columns = Vec::with_capacity(sizes.len());
+        columns.extend(self.batch - batch..self.batch);
+        columns.extend(self.batch + indent..self.batch + indent + base);
+        let cells = columns.iter().copied().zip(sizes.iter().map(|size| &**size)).collect();
+        Some(Row { shape, columns, cells })
+    }
+
+    /// The row of a shape whose sizes are at the axes that the caller named, or around them.
+    fn row_by_axis(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
+        let (sizes, mut columns, mut cells) = (shape.sizes(), Vec::new(), BinaryHeap::new());
+        let most = if shape.align == Align::AroundAxes { sizes.len() + axes.len() } else { 0 };
+        let mut is_named = vec![false; self.batch.max(most)];
+        for &axis in axes {
+            let column = self.column(axis);
+            if column < is_named.len() && !is_named[column] {
+                is_named[column] = true;
+                columns.push(column);
             }
         }
-        for width in &mut ends {
+        if shape.align != Align::AtAxes {
+            cells.extend(columns.drain(..).map(|column| (column, "*")));
+            columns.extend((0..is_named.len()).filter(|&column| !is_named[column]).take(sizes.len()));
+        } else if columns.len() != axes.len() || axes.len() != sizes.len() {
+            return None;
+        }
+        cells.extend(columns.iter().copied().zip(sizes.iter().map(|size| &**size)));
+        Some(Row { shape, columns, cells: cells.into_sorted_vec() })
+    }
+
+    /// The column of an axis that the caller named.
+    fn column(&self, axis: i128) -> usize {
+        let from_start = if axis < 0 { axis + self.batch as i128 } else { axis };
+        usize::try_from(from_start).unwrap_or(usize::MAX)
+    }
+
+    /// Sets the ends of the columns, each as wide as its widest size.
+    fn set_ends(&mut self) {
+        let mut end = START - 2;
+        for row in self.rows.iter().flatten() {
+            if self.batch == 0 && row.shape.open() == "(" {
+                end = START;
+            }
+            for &(column, text) in &row.cells {
+                if self.ends.len() <= column {
+                    self.ends.resize(column + 1, 0);
+                }
+                self.ends[column] = text.len().max(self.ends[column]);
+                self.sizes += text.len() + 2;
+            }
+        }
+        for width in &mut self.ends {
             end += 2 + *width;
             *width = end;
         }
-        Self { rows, ends, batch, sizes }
     }
 
     /// The rows, each after a line break, unless there are far more spaces than sizes. The last may be `below_rule`.
     fn text(&self, below_rule: bool) -> Option<String> {
-        if self.rows.len().saturating_mul(self.end_of(self.ends.len())) > 8 * (100 + self.sizes) {
+        let count = self.height();
+        if count.saturating_mul(self.end_of(self.ends.len())) > 8 * (100 + self.sizes) {
             return None;
         }
         let mut text = String::new();
-        for (i, row) in self.rows.iter().enumerate() {
+        for (i, row) in self.rows.iter().flatten().enumerate() {
             let line = self.line(row);
-            if below_rule && i + 1 == self.rows.len() {
+            if below_rule && i + 1 == count {
                 text += "\n  ";
                 text += &"-".repeat(line.len() - 2);
             }
@@ -77,20 +138,26 @@ impl Drawing {
         Some(text)
     }
 
+    /// The number of rows.
+    fn height(&self) -> usize {
+        self.rows.iter().flatten().count()
+    }
+
     /// The end of the first `columns` columns.
     fn end_of(&self, columns: usize) -> usize {
         if columns == 0 || columns > self.ends.len() { START } else { self.ends[columns - 1] }
     }
 
-    fn line(&self, row: &Row) -> String {
-        if row.open == "*" {
+    fn line(&self, row: &Row<'_>) -> String {
+        let (open, is_base) = (row.shape.open(), row.shape.align == Align::Base);
+        if open == "*" {
             return "  *".into();
         }
         let batch = self.end_of(self.batch);
         let mut line = String::new();
-        put(&mut line, if row.is_base { batch + 1 } else { START - 1 }, row.open);
-        let (mut before_base, close) = if row.open == "(" { (true, ")") } else { (false, "]") };
-        for (i, &(column, ref text)) in row.cells.iter().enumerate() {
+        put(&mut line, if is_base { batch + 1 } else { START - 1 }, open);
+        let (mut before_base, close) = if open == "(" { (true, ")") } else { (false, "]") };
+        for (i, &(column, text)) in row.cells.iter().enumerate() {
             if before_base && column >= self.batch {
                 put(&mut line, batch, ";");
                 before_base = false;
@@ -108,13 +175,11 @@ impl Drawing {
     }
 
     /// The position of a caret under an axis, if the picture has the axis.
-    fn caret(&self, mark: Mark, layout: Layout) -> Option<usize> {
+    fn caret(&self, mark: Mark, operands: Align) -> Option<usize> {
         let column = match mark {
-            Mark::Result(axis) if layout == Layout::RightBases => self.batch + axis,
+            Mark::Result(axis) if operands == Align::RightBase => self.batch + axis,
             Mark::Result(axis) => axis,
-            Mark::Shape(_, axis) if layout == Layout::Placed => axis,
-            Mark::Shape(..) if layout == Layout::SummedToPlaced => return None,
-            Mark::Shape(shape, axis) => self.rows.get(shape)?.cells.get(axis)?.0,
+            Mark::Shape(shape, axis) => *self.rows.get(shape)?.as_ref()?.columns.get(axis)?,
         };
         Some(self.ends.get(column)? - 1)
     }
@@ -128,78 +193,10 @@ fn put(line: &mut String, at: usize, text: &str) {
     line.push_str(text);
 }
 
-/// The rows of shapes aligned at the right, and the number of columns before the base.
-fn right(report: &Report) -> (Vec<Row>, usize) {
-    let layout = report.operation.layout;
-    let (mut batch, mut bases, mut rows) = (0, 0, Vec::new());
-    let is_base = |k: usize| layout == Layout::TargetIsBase && k >= report.operands;
-    let own_base =
-        |k| if is_base(k) { report.shapes[k].cells().len() } else { report.shapes[k].parts()[1].len() };
-    for (k, shape) in report.shapes.iter().enumerate() {
-        batch = batch.max(shape.cells().len() - own_base(k));
-        bases = bases.max(own_base(k));
-    }
-    for (k, shape) in report.shapes.iter().enumerate() {
-        let (sizes, base) = (shape.cells(), own_base(k));
-        let own_batch = sizes.len() - base;
-        let base_start = batch + if layout == Layout::RightBases { bases - base } else { 0 };
-        let mut cells = Vec::with_capacity(sizes.len());
-        for (i, size) in sizes.iter().enumerate() {
-            let start = if i < own_batch { batch } else { base_start };
-            cells.push((start + i - own_batch, size.to_string()));
-        }
-        rows.push(Row { cells, open: shape.open(), is_base: is_base(k) });
-    }
-    (rows, batch)
-}
-
-/// The rows of the target and, above it, the array's sizes at their axes, or `*` at the named axes. For a
-/// sum, the rows of the array and, below it, `*` or the target's sizes.
-fn by_axis(report: &Report) -> (Vec<Row>, usize) {
-    let (layout, axes) = (report.operation.layout, &report.axes);
-    let is_sum = matches!(layout, Layout::Summed | Layout::SummedToPlaced);
-    let placed = matches!(layout, Layout::Placed | Layout::SummedToPlaced);
-    // the shape with all axes, and the sizes that are written at some of them
-    let (first, last) = (&report.shapes[0], &report.shapes[report.shapes.len() - 1]);
-    let (whole, part) = if is_sum { (first, last) } else { (last, first) };
-    let own = if layout == Layout::Summed { &[] } else { part.cells() };
-    let ndim = whole.cells().len();
-    let width = if layout == Layout::Along { ndim.max(own.len() + axes.len()) } else { ndim };
-    let mut texts = vec![String::new(); width];
-    // whether each size has a place of its own
-    let mut fits = !placed || own.len() == axes.len();
-    let mut own = own.iter().map(Cell::to_string);
-    for &axis in axes {
-        let position = usize::try_from(if axis < 0 { axis + ndim as i128 } else { axis });
-        match position {
-            Ok(position) if position < width && !placed => texts[position] = "*".into(),
-            Ok(position) if position < width && texts[position].is_empty() => {
-                texts[position] = own.next().unwrap_or_default();
-            }
-            _ => fits &= !placed,
-        }
-    }
-    let mut cells = Vec::with_capacity(width);
-    for (axis, mut text) in texts.into_iter().enumerate() {
-        if text.is_empty() {
-            text = own.next().unwrap_or_default();
-        }
-        if !text.is_empty() {
-            cells.push((axis, text));
-        }
-    }
-    let all = whole.cells().iter().map(Cell::to_string).enumerate().collect();
-    let mut rows = vec![Row { cells: all, open: whole.open(), is_base: false }];
-    if fits && (layout != Layout::Summed || !cells.is_empty()) {
-        rows.insert(usize::from(is_sum), Row { cells, open: part.open(), is_base: false });
-    }
-    (rows, ndim)
-}
-
 impl BroadcastError {
     /// The lines that `{:#}` prints below the operation, if there is something to align.
     pub(super) fn picture(&self) -> Option<String> {
-        let Report { kind, operation, text, subject, detail, marks, .. } = &*self.0;
+        let Report { kind, caller, text, marks, .. } = &*self.0;
         let mut picture;
         let mut carets = Vec::new();
         if *kind == ErrorKind::InvalidText {
@@ -210,8 +207,8 @@ impl BroadcastError {
         } else {
             let drawing = Drawing::new(&self.0);
             picture = drawing.text(false)?;
-            carets.extend(marks.iter().filter_map(|&mark| drawing.caret(mark, operation.layout)));
-            if drawing.rows.len() + carets.len() < 2 {
+            carets.extend(marks.iter().filter_map(|&mark| drawing.caret(mark, caller.operands)));
+            if drawing.height() + carets.len() < 2 {
                 return None;
             }
         }
@@ -219,18 +216,16 @@ impl BroadcastError {
         for at in 0..=carets.iter().copied().max().unwrap_or(0) {
             picture += if carets.contains(&at) { "^" } else { " " };
         }
-        match detail.strip_prefix(HAS).filter(|_| !carets.is_empty()) {
-            Some(sizes) => Some(format!("{picture} {subject}: {sizes}")),
-            None => Some(format!("{picture} {subject}{detail}")),
-        }
+        picture += " ";
+        Some(picture + &self.0.reason(if carets.is_empty() { " has " } else { ": " }))
     }
 }
 
-impl Request {
+impl ErrorBuilder {
     /// The operation, its shapes and the `result` below them.
     pub(crate) fn explained(self, result: &[usize]) -> String {
         let report = ManuallyDrop::into_inner(self.to(&result).0);
-        let words = report.to_string();
+        let words = report.words();
         match Drawing::new(&report).text(true) {
             Some(picture) => words + &picture,
             None => format!("{words}: the result is {result:?}"),

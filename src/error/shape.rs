@@ -1,74 +1,95 @@
 //! Shapes of all sorts, as messages and pictures write them.
 
-use alloc::{boxed::Box, vec::Vec};
-use core::fmt::{self, Display};
+use super::caller::Align;
+use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
 
-/// A shape: its sizes, and how they are written.
-#[derive(Clone, PartialEq, Eq)]
+/// A shape: its sizes, how they are written, and where a picture has them.
+#[derive(Clone)]
 pub(crate) struct Shape {
     /// The sizes, unless the number of axes is unknown.
-    cells: Option<Vec<Cell>>,
-    notation: Notation,
+    sizes: Option<Vec<Box<str>>>,
+    /// Whether it is written `2x3`, or `2x3 (base 1)` with a base; else `[2, 3]`, or `(2; 3)` with a base.
+    is_crossed: bool,
     /// The number of base axes of a shape with a batch.
-    pub(super) base: Option<usize>,
+    base: Option<usize>,
+    pub(super) align: Align,
 }
 
-/// One size, as far as it is known.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Cell {
-    Size(usize),
-    /// A number below 0, by its magnitude.
-    Negative(u64),
-    Unknown,
-    /// A size from the first to the second, if that has an end.
-    Range(usize, Option<usize>),
-    /// A named size, with its range as text.
-    Name(Box<str>),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Notation {
-    /// `[2, 3]`, or `(2; 3)` with a base.
-    List,
-    /// `2x3`, or `2x3 (base 1)` with a base.
-    Crossed,
-}
+/// The shape of a row that is for named axes only.
+pub(super) static STARS: Shape =
+    Shape { sizes: Some(Vec::new()), is_crossed: false, base: None, align: Align::Stars };
 
 impl Shape {
-    fn list(cells: Vec<Cell>, base: Option<usize>) -> Self {
-        Self { cells: Some(cells), notation: Notation::List, base }
+    fn list(sizes: Vec<Box<str>>, base: Option<usize>) -> Self {
+        Self { sizes: Some(sizes), is_crossed: false, base, align: Align::Right }
     }
 
     /// A shape with its last `base` axes apart: `(2; 3)`.
     pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
-        Self::list(sizes.iter().copied().map(Cell::Size).collect(), Some(base))
+        Self::list(sizes.iter().map(|&size| signed(size as i128).into()).collect(), Some(base))
     }
 
     /// A target with names: `[2, n]`.
-    pub(crate) fn listed(cells: Vec<Cell>) -> Self {
-        Self::list(cells, None)
+    pub(crate) fn listed(sizes: Vec<Box<str>>) -> Self {
+        Self::list(sizes, None)
     }
 
     /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.
-    pub(crate) fn partial(cells: Option<Vec<Cell>>, base: Option<usize>) -> Self {
-        Self { cells, notation: Notation::Crossed, base }
+    pub(crate) fn partial(sizes: Option<Vec<Box<str>>>, base: Option<usize>) -> Self {
+        Self { sizes, is_crossed: true, base, align: Align::Right }
     }
 
     /// The sizes; none where the number of axes is unknown.
-    pub(super) fn cells(&self) -> &[Cell] {
-        self.cells.as_deref().unwrap_or_default()
+    pub(super) fn sizes(&self) -> &[Box<str>] {
+        self.sizes.as_deref().unwrap_or_default()
     }
 
     /// The batch and the base.
-    pub(super) fn parts(&self) -> [&[Cell]; 2] {
-        let cells = self.cells();
-        let (batch, base) = cells.split_at(cells.len() - self.base.unwrap_or(0).min(cells.len()));
+    pub(super) fn parts(&self) -> [&[Box<str>]; 2] {
+        let sizes = self.sizes();
+        let base = if self.align == Align::Base { usize::MAX } else { self.base.unwrap_or(0) };
+        let (batch, base) = sizes.split_at(sizes.len().saturating_sub(base));
         [batch, base]
+    }
+
+    /// Leaves the batch only.
+    pub(super) fn drop_base(&mut self) {
+        let batch = self.parts()[0].len();
+        self.base = None;
+        if let Some(sizes) = &mut self.sizes {
+            sizes.truncate(batch);
+        }
+    }
+
+    /// The shape as messages have it.
+    pub(super) fn text(&self) -> String {
+        let (mut text, has_batch) = (String::new(), !self.is_crossed && self.base.is_some());
+        let [open, separator, close] = match self.open() {
+            _ if self.is_crossed => ["", "x", ""],
+            "(" => ["(", ", ", ")"],
+            _ => ["[", ", ", "]"],
+        };
+        let [batch, base] = self.parts();
+        push(&mut text, open);
+        for (axis, size) in self.sizes().iter().enumerate() {
+            let is_base = has_batch && axis == batch.len();
+            push(&mut text, if is_base { "; " } else { ["", separator][axis.min(1)] });
+            push(&mut text, size);
+        }
+        push(&mut text, if has_batch && base.is_empty() { ";" } else { "" });
+        push(&mut text, close);
+        if text.is_empty() {
+            push(&mut text, if self.sizes.is_none() { "*" } else { "[]" });
+        }
+        if let Some(base) = self.base.filter(|_| self.is_crossed) {
+            push(&mut text, &format!(" (base {base})"));
+        }
+        text
     }
 
     /// The first character of the shape in a picture: `*` stands for an unknown number of axes.
     pub(super) fn open(&self) -> &'static str {
-        match (&self.cells, self.base) {
+        match (&self.sizes, self.base) {
             (None, _) => "*",
             (_, None) => "[",
             (_, Some(_)) => "(",
@@ -76,19 +97,17 @@ impl Shape {
     }
 }
 
-/// A number of at most 64 bits and a sign. Printing an `i128` adds 2 kB to a program.
-impl From<i128> for Cell {
-    fn from(number: i128) -> Self {
-        match usize::try_from(number) {
-            Ok(size) => Self::Size(size),
-            Err(_) => Self::Negative(u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX)),
-        }
+/// A number of at most 64 bits and a sign, as text. Printing an `i128` adds 2 kB to a program.
+pub(crate) fn signed(number: i128) -> String {
+    match u64::try_from(number) {
+        Ok(number) => number.to_string(),
+        Err(_) => format!("-{}", u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX)),
     }
 }
 
 impl From<&Vec<i128>> for Shape {
     fn from(sizes: &Vec<i128>) -> Self {
-        Self::list(sizes.iter().copied().map(Cell::from).collect(), None)
+        Self::list(sizes.iter().copied().map(|size| signed(size).into()).collect(), None)
     }
 }
 
@@ -98,60 +117,8 @@ impl From<&&[usize]> for Shape {
     }
 }
 
-impl Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.notation, self.base) {
-            (Notation::List, None) => Listed(self.cells()).fmt(f),
-            (Notation::List, Some(_)) => {
-                let [batch, base] = self.parts();
-                f.write_str("(")?;
-                separated(f, batch, ", ")?;
-                f.write_str(if base.is_empty() { ";" } else { "; " })?;
-                separated(f, base, ", ")?;
-                f.write_str(")")
-            }
-            (Notation::Crossed, base) => {
-                match self.cells.as_deref() {
-                    None => f.write_str("*")?,
-                    Some([]) => f.write_str("[]")?,
-                    Some(cells) => separated(f, cells, "x")?,
-                }
-                base.map_or(Ok(()), |base| write!(f, " (base {base})"))
-            }
-        }
-    }
-}
-
-/// Sizes that print as `[2, 3]`.
-pub(super) struct Listed<'a>(pub(super) &'a [Cell]);
-
-impl Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        separated(f, self.0, ", ")?;
-        f.write_str("]")
-    }
-}
-
-fn separated(f: &mut fmt::Formatter<'_>, cells: &[Cell], separator: &str) -> fmt::Result {
-    for (i, cell) in cells.iter().enumerate() {
-        if i > 0 {
-            f.write_str(separator)?;
-        }
-        Display::fmt(cell, f)?;
-    }
-    Ok(())
-}
-
-impl Display for Cell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Size(size) => Display::fmt(size, f),
-            Self::Negative(magnitude) => write!(f, "-{magnitude}"),
-            Self::Unknown => f.write_str("?"),
-            Self::Range(min, None) => write!(f, "{min}.."),
-            Self::Range(min, Some(max)) => write!(f, "{min}..{max}"),
-            Self::Name(name) => f.write_str(name),
-        }
-    }
+/// Inlined, as `push_str` is, this takes 60 bytes for each call.
+#[inline(never)]
+pub(super) fn push(text: &mut String, more: &str) {
+    text.push_str(more);
 }

@@ -1,6 +1,6 @@
 //! Passes over operands, and the checks before them. Nothing here but the shared closures is compiled for each closure.
 
-use crate::error::{Request, Result, operation};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs, Make, RowsOf, Visit};
@@ -23,7 +23,7 @@ pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
 /// A result of the joint shape.
 #[inline(always)]
 fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
-    reserved(joint(shapes)?, || Request::new(&operation::TOGETHER, shapes))
+    reserved(joint(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))
 }
 
 /// A new array of the joint shape.

@@ -1,7 +1,7 @@
 //! Copies of views into their own memory.
 
 use super::evaluate::check_onto;
-use crate::error::{Request, Result, operation};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{copy, copy_into};
 use crate::shape::reserved;
 use crate::view::AsArrayRef;
@@ -92,7 +92,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
     {
         let array = self.as_array_ref();
-        let result = reserved(array.raw_dim(), || Request::new(&operation::MATERIALIZE, &[array.shape()]))?;
+        let result = reserved(array.raw_dim(), || ErrorBuilder::new(&caller::MATERIALIZE, &[array.shape()]))?;
         Ok(copy(result, array))
     }
 

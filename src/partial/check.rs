@@ -1,6 +1,6 @@
 //! Checks at run time, when the sizes are known.
 
-use super::{Dim, Names, Operation, PartialShape};
+use super::{Dim, Names, PartialShape, ShapeOp};
 use crate::error::{Count, Mark, owner};
 use crate::shape::{Signature, join, joint_ndim, joint_size};
 use alloc::{format, string::String, string::ToString, vec, vec::Vec};
@@ -167,7 +167,7 @@ pub enum Check {
     /// An operation other than these succeeds. Some operands have an unknown number of axes.
     Succeeds {
         /// The operation.
-        operation: Operation<'static>,
+        operation: ShapeOp<'static>,
     },
     /// The result has `ndim` axes.
     ResultAxes {

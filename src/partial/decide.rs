@@ -2,7 +2,7 @@
 
 use super::dim::{Dim, Span};
 use super::layout::unranked;
-use super::operation::{Operation, Part};
+use super::shape_op::{Part, ShapeOp};
 use super::system::System;
 use super::vars::Var;
 use super::verify::result_checks;
@@ -104,7 +104,7 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
-    Operation::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
+    ShapeOp::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
 }
 
 /// Whether operands go together and give a result of a declared shape.

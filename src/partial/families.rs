@@ -7,10 +7,10 @@
 
 use super::infer::infer;
 use super::layout::{dims, list};
-use super::operation::{Operation, Part};
+use super::shape_op::{Part, ShapeOp};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, Request, operation};
-use crate::shape::{Axes, TargetShape, axis_numbers};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::shape::{Axes, Placeholder, TargetShape, axis_numbers, check_target};
 use alloc::{vec, vec::Vec};
 use core::borrow::Borrow;
 
@@ -20,7 +20,7 @@ use core::borrow::Borrow;
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
 /// array `*`, -1 is an unknown size. The target has a type that
-/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`Operation`].
+/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`ShapeOp`].
 ///
 /// # Errors
 /// In this order:
@@ -53,18 +53,10 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
 }
 
 fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, BroadcastError> {
-    let mut sizes = Vec::with_capacity(target.len());
-    for (axis, &size) in target.iter().enumerate() {
-        match usize::try_from(size) {
-            Ok(known) if isize::try_from(size).is_ok() => sizes.push(Some(Dim::Known(known))),
-            Err(_) if size == -1 => sizes.push(None),
-            _ => {
-                let request = Request::new(&operation::TO_TARGET, &[Part::whole(shape)]).to(&target.to_vec());
-                return Err(request.invalid_size(axis, size, true));
-            }
-        }
-    }
-    infer(&Operation::Target(sizes), &[shape])
+    let request = || ErrorBuilder::new(&caller::TO_TARGET, &[Part::whole(shape)]).to(&target.to_vec());
+    check_target(target, Placeholder::Keeps, &request)?;
+    let sizes = target.iter().map(|&size| usize::try_from(size).ok().map(Dim::Known));
+    infer(&ShapeOp::Target(sizes.collect()), &[shape])
 }
 
 /// The shape of an array that is repeated along named axes of a target.
@@ -105,7 +97,7 @@ pub fn infer_axes(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Axes(axis_numbers(&axes)), &[shape, target])
+    infer(&ShapeOp::Axes(axis_numbers(&axes)), &[shape, target])
 }
 
 /// The shape of an array whose axes are placed in a target.
@@ -145,7 +137,7 @@ pub fn infer_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::InDim(axis_numbers(&axes)), &[shape, target])
+    infer(&ShapeOp::InDim(axis_numbers(&axes)), &[shape, target])
 }
 
 /// The joint batch shape of operands whose last axes are their base.
@@ -182,7 +174,7 @@ pub fn infer_in_dim(
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
 pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<PartialShape, BroadcastError> {
     let shapes: Vec<_> = operands.iter().map(|operand| operand.0.borrow()).collect();
-    infer(&Operation::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
+    infer(&ShapeOp::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
 }
 
 /// Shapes with the same number of axes: the shorter ones get leading axes of size 1.

@@ -1,10 +1,10 @@
 //! The joint shape of partially known shapes.
 
 use super::layout::{Layout, list, shapes, unranked};
-use super::operation::{Operation, Part};
+use super::shape_op::{Part, ShapeOp};
 use super::system::{System, checked, incompatible};
 use super::{Check, Dim, Names, PartialShape};
-use crate::error::{BroadcastError, Request, fail, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
 use alloc::{vec, vec::Vec};
 
 /// The joint size of two axes.
@@ -75,7 +75,7 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
 pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Together, &[a, b])
+    infer(&ShapeOp::Together, &[a, b])
 }
 
 /// The joint shape of any number of shapes, inferred from all of them at once. It holds whatever the unknown sizes are.
@@ -106,7 +106,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 pub fn infer_shapes<'p>(
     shapes: impl IntoIterator<Item = &'p PartialShape>,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::Together, &shapes.into_iter().collect::<Vec<_>>())
+    infer(&ShapeOp::Together, &shapes.into_iter().collect::<Vec<_>>())
 }
 
 /// The only result of an operation by itself.
@@ -114,7 +114,7 @@ pub fn infer_shapes<'p>(
 /// # Errors
 /// Those of the operation's function.
 pub(super) fn infer(
-    operation: &Operation<'_>,
+    operation: &ShapeOp<'_>,
     shapes: &[&PartialShape],
 ) -> Result<PartialShape, BroadcastError> {
     Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
@@ -147,7 +147,7 @@ pub fn infer_result_shape<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
 ) -> Result<Option<PartialShape>, BroadcastError> {
     let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    let (mut names, request) = (Names::new(), || Operation::Together.request(None, &parts));
+    let (mut names, request) = (Names::new(), || ShapeOp::Together.request(None, &parts));
     let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
     let sizes = checked(system.take_sizes(ndim), &request)?;
     Ok((unranked(&parts).len() < parts.len()).then(|| sizes.into()))
@@ -160,7 +160,7 @@ pub fn infer_result_shape<'p>(
 pub(super) fn infer_ranked<'s, 'n>(
     parts: &[Part<'s>],
     names: &'n mut Names,
-    request: &'n dyn Fn() -> Request,
+    request: &'n dyn Fn() -> ErrorBuilder,
     checked: bool,
 ) -> Result<(System<'s, 'n>, usize, Vec<Check>), BroadcastError> {
     let (layout, ndim) = Layout::aligned(shapes(parts));
@@ -200,7 +200,7 @@ pub fn infer_branches<'p>(
 ) -> Result<PartialShape, BroadcastError> {
     let mut shapes = shapes.into_iter();
     let Some(first) = shapes.next() else {
-        let request = Request::new::<PartialShape>(&operation::OPERATE, &[]);
+        let request = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);
         return Err(fail!(request, NoOperands, "there are no branches, expected at least 1"));
     };
     let mut found = first.clone();

@@ -3,7 +3,7 @@
 use super::PartialShape;
 use super::check::{Spot, compact};
 use super::dim::Dim;
-use super::operation::Part;
+use super::shape_op::Part;
 use super::vars::Var;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -76,13 +76,13 @@ impl<'s> Layout<'s> {
             end += *count;
             *count = end;
         }
-        let (mut entries, mut apart) = (vec![NO_ENTRY; total], starts.len());
+        let (mut entries, mut own_axis) = (vec![NO_ENTRY; total], starts.len());
         // from the last to the first, so that each end becomes a start
         for (shape, dims) in shapes.iter().enumerate().rev() {
             for axis in (0..dims.len()).rev() {
                 let (place, fixed) = at(shape, axis).unwrap_or_else(|| {
-                    apart -= 1;
-                    (apart, true)
+                    own_axis -= 1;
+                    (own_axis, true)
                 });
                 starts[place] -= 1;
                 let shape = compact(shape) << 1 | u32::from(fixed);

@@ -7,7 +7,7 @@
 //! - decides if the operands go together always, never, or where checks hold ([`decide`](decide()),
 //!   [`decide_result`], [`Signature::infer`](crate::Signature::infer)),
 //! - makes a [`Plan`], which checks the real shapes later,
-//! - and keeps the sizes of names across the operations of a graph ([`Names`], [`Operation`]).
+//! - and keeps the sizes of names across the operations of a graph ([`Names`], [`ShapeOp`]).
 //!
 //! ```
 //! use ndarray_broadcast::partial::{infer_shapes, Decision, PartialShape, Plan, decide};
@@ -88,12 +88,12 @@
 //! | [`resolve`](Names::resolve) | nothing | writes the known sizes and ranges into a shape, for all functions here |
 //!
 //! ```
-//! use ndarray_broadcast::partial::{decide, Decision, Names, Operation, PartialShape};
+//! use ndarray_broadcast::partial::{decide, Decision, Names, ShapeOp, PartialShape};
 //!
 //! let p = |text: &str| text.parse::<PartialShape>().unwrap();
 //! let mut names = Names::new();
 //! names.merge("x", &p("nxm"), &p("2..xn"))?;
-//! assert_eq!(names.infer("add", &Operation::Together, [&p("n"), &p("m")])?.checks, []);
+//! assert_eq!(names.infer("add", &ShapeOp::Together, [&p("n"), &p("m")])?.checks, []);
 //! assert!(matches!(decide(&[p("n"), p("m")]), Decision::Depends(_)));
 //! assert_eq!(decide(&[names.resolve(&p("n")), names.resolve(&p("m"))]), Decision::Always);
 //! assert!(names.bind("y", &p("n"), &[1]).is_err());
@@ -143,13 +143,13 @@
 //! | the same to a shape | [`infer_sum_to`] |
 //! | the same to placed axes | [`infer_sum_in_dim`] |
 //! | `batch_broadcast` | [`infer_batch`] |
-//! | sums, differences, products and quotients of batches | [`Operation::BatchMap`] |
+//! | sums, differences, products and quotients of batches | [`ShapeOp::BatchMap`] |
 //! | `matvec`, `matmul`, … and `zip_map`, by their signature | [`Signature::infer`](crate::Signature::infer) |
-//! | `sum_batch_to` | [`Operation::SumBatchTo`] |
+//! | `sum_batch_to` | [`ShapeOp::SumBatchTo`] |
 //! | `If`, `case`, `select` of values | [`infer_branches`] |
 //! | a reduction of a closure over several arrays | the same, after [`infer_shapes`] |
 //!
-//! [`Names::infer`] takes each of them as an [`Operation`], with the checks that remain.
+//! [`Names::infer`] takes each of them as a [`ShapeOp`], with the checks that remain.
 
 mod check;
 mod decide;
@@ -158,11 +158,11 @@ mod families;
 mod infer;
 mod layout;
 mod names;
-mod operation;
 mod partial_shape;
 mod plan;
 mod reductions;
 mod rules;
+mod shape_op;
 mod signature;
 mod system;
 mod text;
@@ -175,8 +175,8 @@ pub use dim::{Dim, Name, SizeRange};
 pub use families::{infer_axes, infer_batch, infer_in_dim, infer_ranks, infer_target};
 pub use infer::{infer_branches, infer_dim, infer_result_shape, infer_shape, infer_shapes};
 pub use names::Names;
-pub use operation::{InferredShapes, Operation};
 pub use partial_shape::PartialShape;
 pub use plan::Plan;
 pub use reductions::{infer_sum, infer_sum_in_dim, infer_sum_to};
+pub use shape_op::{InferredShapes, ShapeOp};
 pub use verify::{ResultRule, verify};

@@ -3,10 +3,10 @@
 use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::layout::list;
-use super::operation::{InferredShapes, Operation, merge_shapes};
+use super::shape_op::{InferredShapes, ShapeOp, merge_shapes};
 use super::vars::{Class, Note, Origin, Var, Vars};
 use super::{PartialShape, Plan};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::shape::ByName;
 use alloc::{boxed::Box, format, vec::Vec};
 use core::fmt;
@@ -22,12 +22,12 @@ use core::fmt;
 ///
 /// # Examples
 /// ```
-/// use ndarray_broadcast::partial::{Names, Operation, PartialShape};
+/// use ndarray_broadcast::partial::{Names, ShapeOp, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
 /// let mut names = Names::new();
 /// names.bind("x", &p("nx4"), &[2, 4])?;
-/// assert_eq!(names.infer("add", &Operation::Together, [&p("nx1"), &p("?")])?.results, [p("2x?")]);
+/// assert_eq!(names.infer("add", &ShapeOp::Together, [&p("nx1"), &p("?")])?.results, [p("2x?")]);
 /// assert_eq!(
 ///     names.bind("y", &p("nxm"), &[3, 5]).unwrap_err().to_string(),
 ///     "cannot accept shape [3, 5] of y as nxm: n is 2 at axis 0 of x and 3 at axis 0 of y",
@@ -173,7 +173,7 @@ impl Names {
     /// Infers the results of an operation called `of`, and learns what it forces.
     ///
     /// # Shapes
-    /// As the operation's own function: see [`Operation`]. The results are [resolved](Self::resolve). What the operation
+    /// As the operation's own function: see [`ShapeOp`]. The results are [resolved](Self::resolve). What the operation
     /// forces is learned: sizes and ranges of names, and names that are equal.
     ///
     /// # Errors
@@ -182,11 +182,11 @@ impl Names {
     ///
     /// # Examples
     /// ```
-    /// use ndarray_broadcast::partial::{Decision, Dim, Names, Operation, PartialShape};
+    /// use ndarray_broadcast::partial::{Decision, Dim, Names, ShapeOp, PartialShape};
     /// use ndarray_broadcast::Signature;
     ///
     /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-    /// let (mut names, matmul) = (Names::new(), Operation::Signature(Signature::literal("(m,n),(n,p)->(m,p)")));
+    /// let (mut names, matmul) = (Names::new(), ShapeOp::Signature(Signature::literal("(m,n),(n,p)->(m,p)")));
     /// let found = names.infer("first", &matmul, [&p("2xk"), &p("3x4")])?;
     /// assert_eq!((&found.results[..], found.checks[0].to_string()), (&[p("2x4")][..], "axis 1 of operand 0 is 3".into()));
     /// assert_eq!(names.get("k"), Some(Dim::Known(3)));
@@ -196,7 +196,7 @@ impl Names {
     ///      k is 3 at axis 0 of operand 1 of first and 5 at axis 0 of operand 1 of second",
     /// );
     /// // what was learned is not asked again
-    /// assert_eq!(Decision::from(names.infer("third", &Operation::Together, [&p("k"), &p("3")])), Decision::Always);
+    /// assert_eq!(Decision::from(names.infer("third", &ShapeOp::Together, [&p("k"), &p("3")])), Decision::Always);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     ///
@@ -205,7 +205,7 @@ impl Names {
     pub fn infer<'s, 'p>(
         &mut self,
         of: &str,
-        operation: &Operation<'s>,
+        operation: &ShapeOp<'s>,
         operands: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
         operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
@@ -281,7 +281,7 @@ impl Names {
         declared: &PartialShape,
         sizes: &[usize],
     ) -> Result<(), BroadcastError> {
-        let request = || Request::new(&operation::ACCEPT, &[sizes]).to(declared).label(of);
+        let request = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
         let mut vars = Vars::new(self, of, &request);
         vars.accept(declared, sizes, "", &|axis| Spot::at(Spot::SHAPE, axis))?;
         vars.keep();

@@ -1,10 +1,10 @@
 //! Partially known shapes.
 
 use super::layout::list;
-use super::operation::{Part, merge_shapes};
+use super::shape_op::{Part, merge_shapes};
 use super::{Dim, Names};
-use crate::error::{BroadcastError, Cell, Shape};
-use alloc::{string::ToString, vec::Vec};
+use crate::error::{BroadcastError, Shape};
+use alloc::vec::Vec;
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -302,24 +302,6 @@ impl PartialShape {
 impl From<&PartialShape> for Shape {
     fn from(shape: &PartialShape) -> Self {
         Shape::from(&Part::whole(shape))
-    }
-}
-
-impl From<&Dim> for Cell {
-    fn from(dim: &Dim) -> Self {
-        match dim {
-            Dim::Known(size) => Cell::Size(*size),
-            Dim::Unknown => Cell::Unknown,
-            Dim::Range(range) => Cell::Range(range.min(), range.max()),
-            Dim::Name(name) => Cell::Name(name.to_string().into()),
-        }
-    }
-}
-
-/// A size of a target, where `None` is -1.
-impl From<&Option<Dim>> for Cell {
-    fn from(size: &Option<Dim>) -> Self {
-        size.as_ref().map_or(Cell::Negative(1), Cell::from)
     }
 }
 

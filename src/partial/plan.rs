@@ -2,13 +2,13 @@
 
 use super::check::Spot;
 use super::layout::list;
-use super::operation::Operation;
+use super::shape_op::ShapeOp;
 use super::vars::Vars;
 use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
-use crate::error::{BroadcastError, Request, fail, operation};
-use crate::shape::{checked_len, join, joint_error_of, joint_ndim};
-use alloc::{format, vec, vec::Vec};
+use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
+use crate::shape::{check_len, joint_shape};
+use alloc::{format, vec::Vec};
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
 ///
@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = Operation::Together.infer(&mut Names::new(), None, &shapes, true)?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
         let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
     }
@@ -176,7 +176,7 @@ impl Plan {
         of: Option<&str>,
     ) -> Result<Vec<usize>, BroadcastError> {
         let request = || {
-            let mut request = Request::new(&operation::PLANNED, shapes).label(of);
+            let mut request = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
             for operand in &self.operands {
                 request = request.to(operand);
             }
@@ -192,10 +192,8 @@ impl Plan {
             let spot = |axis| Spot::new(operand, axis);
             vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
         }
-        let mut joint = vec![1; joint_ndim(shapes)];
-        if !join(shapes, &mut joint) || checked_len(&joint).is_none() {
-            return Err(joint_error_of(request(), shapes));
-        }
+        let joint = joint_shape(shapes, &request)?;
+        check_len(&joint, request)?;
         if let Some(result) = &self.result {
             vars.accept(result, &joint, " of the result", &|axis| Spot::at(Spot::RESULT, axis))?;
         }

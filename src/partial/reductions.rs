@@ -7,7 +7,7 @@
 
 use super::PartialShape;
 use super::infer::infer;
-use super::operation::Operation;
+use super::shape_op::ShapeOp;
 use crate::error::BroadcastError;
 use crate::shape::{Axes, ReducedAxes, axis_numbers};
 use ndarray::{Dimension, IxDyn};
@@ -50,9 +50,9 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
         if X::Left::NDIM == Some(0) {
             return Ok(PartialShape::from([]));
         }
-        return infer(&Operation::Sum { axes: axes.numbers(0), keepdims: X::KEEPS }, &[shape]);
+        return infer(&ShapeOp::Sum { axes: axes.numbers(0), keepdims: X::KEEPS }, &[shape]);
     };
-    infer(&Operation::Sum { axes: axes.numbers(ndim), keepdims: X::KEEPS }, &[shape])
+    infer(&ShapeOp::Sum { axes: axes.numbers(ndim), keepdims: X::KEEPS }, &[shape])
 }
 
 /// The shape of an array that is summed to a shape, the adjoint of a broadcast from that shape.
@@ -88,7 +88,7 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
 /// # Equivalents
 /// PyTorch's `Tensor.sum_to_size` with symbolic sizes.
 pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::SumTo, &[shape, target])
+    infer(&ShapeOp::SumTo, &[shape, target])
 }
 
 /// The shape of a sum that leaves axis `i` of the target where the array has axis `axes[i]`, the adjoint of placed axes.
@@ -128,5 +128,5 @@ pub fn infer_sum_in_dim(
     target: &PartialShape,
     axes: impl Axes,
 ) -> Result<PartialShape, BroadcastError> {
-    infer(&Operation::SumInDim(axis_numbers(&axes)), &[shape, target])
+    infer(&ShapeOp::SumInDim(axis_numbers(&axes)), &[shape, target])
 }

@@ -2,11 +2,14 @@
 
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, shapes, unranked};
-use super::operation::{Operation, Part};
-use crate::error::{BroadcastError, Cell, Count, Request, fail};
+use super::shape_op::{Part, ShapeOp};
+use crate::error::{BroadcastError, ErrorBuilder, fail, signed};
 use crate::sealed::Sealed;
-use crate::shape::{Axes, AxisMask, ByName};
-use alloc::{string::ToString, vec, vec::Vec};
+use crate::shape::{
+    Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
+    leading_target_axes, too_many_axes,
+};
+use alloc::{vec, vec::Vec};
 use ndarray::IxDyn;
 
 /// Where the sizes of an operation meet, and its result.
@@ -53,29 +56,29 @@ impl Axes for Numbers<'_> {
 
 /// The operands of a rule, and the request for its errors.
 #[derive(Clone, Copy)]
-pub(super) struct Operands<'a, 'p> {
+pub(super) struct OperandParts<'a, 'p> {
     pub(super) parts: &'a [Part<'p>],
-    pub(super) request: &'a dyn Fn() -> Request,
+    pub(super) request: &'a dyn Fn() -> ErrorBuilder,
 }
 
 type Found<'p> = Result<Rule<'p>, BroadcastError>;
 
-impl<'p> Operands<'_, 'p> {
-    /// Where the sizes meet. `target` are the known sizes of a [`Operation::Target`].
+impl<'p> OperandParts<'_, 'p> {
+    /// Where the sizes meet. `target` are the known sizes of a [`ShapeOp::Target`].
     ///
     /// # Errors
     /// Those about numbers of axes, in the order of the operation's function.
-    pub(super) fn rule(self, operation: &Operation<'_>, target: &'p [Dim]) -> Found<'p> {
+    pub(super) fn rule(self, operation: &ShapeOp<'_>, target: &'p [Dim]) -> Found<'p> {
         match operation {
-            Operation::Target(sizes) => self.to_target(sizes, target),
-            Operation::Axes(axes) => self.along(axes),
-            Operation::InDim(axes) => self.in_dim(axes),
-            Operation::SumInDim(axes) => self.sum_in_dim(axes),
-            Operation::Sum { axes, keepdims } => self.sum(axes, *keepdims),
-            Operation::SumTo | Operation::SumBatchTo(_) => self.sum_to(),
-            Operation::Batch(_) => Ok(self.batches(0)),
-            Operation::BatchMap(_) => Ok(self.batches(self.base_axes())),
-            Operation::Together | Operation::Ranks | Operation::Branches | Operation::Signature(_) => {
+            ShapeOp::Target(sizes) => self.to_target(sizes, target),
+            ShapeOp::Axes(axes) => self.along(axes),
+            ShapeOp::InDim(axes) => self.in_dim(axes),
+            ShapeOp::SumInDim(axes) => self.sum_in_dim(axes),
+            ShapeOp::Sum { axes, keepdims } => self.sum(axes, *keepdims),
+            ShapeOp::SumTo | ShapeOp::SumBatchTo(_) => self.sum_to(),
+            ShapeOp::Batch(_) => Ok(self.batches(0)),
+            ShapeOp::BatchMap(_) => Ok(self.batches(self.base_axes())),
+            ShapeOp::Together | ShapeOp::Ranks | ShapeOp::Branches | ShapeOp::Signature(_) => {
                 let (layout, count) = Layout::aligned(self.shapes());
                 Ok(Rule { layout, count, result: self.ranked().then_some(Picks::Axes) })
             }
@@ -105,24 +108,14 @@ impl<'p> Operands<'_, 'p> {
 
     fn to_target(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
         let array = dims(self.parts[0].shape);
-        let mut axes = Vec::with_capacity(target.len());
-        for (axis, size) in sizes.iter().enumerate() {
-            match *size {
-                Some(Dim::Known(size)) if isize::try_from(size).is_err() => {
-                    return Err((self.request)().invalid_size(axis, size as i128, true));
-                }
-                Some(_) => axes.push(axis),
-                None => {}
-            }
-        }
-        let Some(new) = sizes.len().checked_sub(array.len()) else {
-            return Err((self.request)().too_few_axes("target", array.len(), sizes.len()));
-        };
-        for (axis, size) in sizes[..new].iter().enumerate() {
-            if size.is_none() && self.ranked() {
-                return Err((self.request)().placeholder_on_new_axis(axis, self.parts[0].shape.into()));
-            }
-        }
+        // a size that is not known could be any
+        let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref()).unwrap_or(0)).collect();
+        check_target(&numbers, Placeholder::Keeps, self.request)?;
+        // all axes of the target may be axes of `*`
+        let ndim = self.ndim(0).unwrap_or(sizes.len());
+        leading_target_axes(ndim, &numbers, self.request)?;
+        let new = sizes.len() - array.len();
+        let axes: Vec<_> = (0..sizes.len()).filter(|&axis| sizes[axis].is_some()).collect();
         // a size that is kept stands alone
         let at = |shape: usize, axis: usize| {
             Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
@@ -141,21 +134,21 @@ impl<'p> Operands<'_, 'p> {
                 others.push(axis);
             }
         }
-        let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
-        if known && expected != count {
-            return Err((self.request)().axis_count(expected, count));
+        if known {
+            let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
+            check_axis_count(expected, count, OF_TARGET, self.request)?;
         }
-        Ok(self.onto(0, &others, true, count, known.then_some(Picks::Axes)))
+        Ok(self.small_in_fixed(0, &others, true, count, known.then_some(Picks::Axes)))
     }
 
     fn in_dim(self, numbers: &[i128]) -> Found<'p> {
-        self.one_for_each(0, numbers)?;
+        check_axis_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, self.request)?;
         let (places, ndim) = (self.placed(numbers, self.ndim(1))?, self.ndim(1));
-        Ok(self.onto(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
+        Ok(self.small_in_fixed(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
     }
 
     fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
-        self.one_for_each(1, numbers)?;
+        check_axis_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, self.request)?;
         let (places, count) = (self.placed(numbers, self.ndim(0))?, numbers.len());
         let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
         for (axis, &place) in places.iter().enumerate() {
@@ -168,7 +161,7 @@ impl<'p> Operands<'_, 'p> {
     }
 
     /// The rule where axis `i` of the shape `small` meets axis `places[i]` of the other one, whose sizes are fixed.
-    fn onto(
+    fn small_in_fixed(
         self,
         small: usize,
         places: &[usize],
@@ -202,8 +195,7 @@ impl<'p> Operands<'_, 'p> {
         let (ranked, whole) = (self.ranked(), batch.len() + base.len());
         let new = if ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
         let Some(new) = new else {
-            let (request, found, expected) = ((self.request)(), Count(target.len()), batch.len());
-            return Err(fail!(request, TooManyAxes, "the target has {found}, expected at most {expected}"));
+            return Err(too_many_axes((self.request)(), batch.len(), target.len()));
         };
         let places = if ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
         let mut pick = |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(whole + axis) };
@@ -211,12 +203,12 @@ impl<'p> Operands<'_, 'p> {
         let mut base = list(base.len(), &mut |axis| Pick::Axis(batch.len() + axis));
         match self.parts[0].base.filter(|_| self.ndim(0).is_none()) {
             // the base of an array without a number of axes, unless it is absurdly long
-            Some(base) if base > 1 << 16 => return Ok(self.onto(1, &places, false, 0, None)),
+            Some(base) if base > 1 << 16 => return Ok(self.small_in_fixed(1, &places, false, 0, None)),
             Some(unknown) => base = list(unknown, &mut |_| Pick::Unknown),
             None => {}
         }
         result.append(&mut base);
-        Ok(self.onto(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
+        Ok(self.small_in_fixed(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
     }
 
     /// Batches together, and before them `bases` axes of the bases together: their errors are the first.
@@ -257,17 +249,6 @@ impl<'p> Operands<'_, 'p> {
         Ok(())
     }
 
-    /// Checks that there is an axis for each axis of an operand.
-    ///
-    /// # Errors
-    /// `AxisCount`.
-    fn one_for_each(self, operand: usize, numbers: &[i128]) -> Result<(), BroadcastError> {
-        match self.ndim(operand) {
-            Some(ndim) if ndim != numbers.len() => Err((self.request)().axis_count(ndim, numbers.len())),
-            _ => Ok(()),
-        }
-    }
-
     /// The positions of axes, none if the number of all axes is not known. No axis may be named twice all the same.
     ///
     /// # Errors
@@ -280,11 +261,20 @@ impl<'p> Operands<'_, 'p> {
         }
         let mut seen = ByName::new();
         for &number in numbers {
-            if !seen.insert(&Cell::from(number).to_string(), ()) {
+            if !seen.insert(&signed(number), ()) {
                 return Err((self.request)().duplicate_axis(number));
             }
         }
         Ok(Vec::new())
+    }
+}
+
+/// The number of a size in a target, as for an array, if it is known: -1 keeps a size.
+pub(super) fn number(size: Option<&Dim>) -> Option<i128> {
+    match size {
+        Some(Dim::Known(size)) => Some(*size as i128),
+        Some(_) => None,
+        None => Some(-1),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::dim::Dim;
 use super::layout::{Entry, Layout, list, shapes};
-use super::operation::{InferredShapes, Part};
+use super::shape_op::{InferredShapes, Part};
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Names, PartialShape};
-use crate::error::{BroadcastError, Mark, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, Mark, caller};
 use crate::shape::{CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
@@ -70,7 +70,7 @@ impl<'s> Signature<'s> {
             let base = operands.get(operand).map_or(0, Vec::len);
             Part { shape: shapes[operand], base: Some(base.min(ndims[operand])) }
         });
-        let apply = || Request::new(&operation::SIGNATURE, &parts).text(self).label(of);
+        let apply = || ErrorBuilder::new(&caller::SIGNATURE, &parts).text(self).label(of);
         if shapes.len() != self.operands() {
             return Err(self.operand_count(apply(), shapes.len()));
         }
@@ -114,7 +114,7 @@ impl<'s> Signature<'s> {
         let is_unknown = |axis: &&CoreAxis| !occurs[axis.symbol] && !cores.symbols[axis.symbol].is_number;
         let unknown = results.iter().flatten().find(is_unknown);
         let unknown = || unknown.map(|axis| unknown_symbol(apply(), cores.symbols[axis.symbol].text));
-        let of_batches = || Request::new(&operation::PARTIAL_BATCHES, &parts).label(of);
+        let of_batches = || ErrorBuilder::new(&caller::PARTIAL_BATCHES, &parts).label(of);
         let blame = |request, clash: Clash<'_>| match clash.axis.checked_sub(symbols) {
             None => {
                 let place = |entry: Entry| (entry.shape(), entry.axis() - own_batch(entry.shape()));

@@ -9,8 +9,8 @@
 use super::Names;
 use super::dim::{Dim, Span};
 use super::layout::{Entry, Layout, list};
-use super::vars::{Side, Var, Vars};
-use crate::error::{BroadcastError, Request};
+use super::vars::{ForcedSize, Var, Vars};
+use crate::error::{BroadcastError, ErrorBuilder};
 use crate::shape::checked_len;
 use alloc::{format, string::String, vec, vec::Vec};
 use core::ops::Range;
@@ -25,11 +25,11 @@ pub(super) struct Clash<'c> {
 }
 
 /// The error of a clash in a certain operation.
-pub(super) type Blame<'b> = &'b dyn Fn(Request, Clash<'_>) -> BroadcastError;
+pub(super) type Blame<'b> = &'b dyn Fn(ErrorBuilder, Clash<'_>) -> BroadcastError;
 
 /// The error of sizes that do not go together, by the positions of their shapes.
 pub(super) fn incompatible(
-    request: Request,
+    request: ErrorBuilder,
     Clash { axis, entries, dims: [a, b], note }: Clash<'_>,
 ) -> BroadcastError {
     let [first, second] = [entries[0].shape(), entries[1].shape()];
@@ -59,7 +59,7 @@ impl<'s, 'n> System<'s, 'n> {
         mut layout: Layout<'s>,
         names: &'n mut Names,
         of: Option<&'n str>,
-        request: &'n dyn Fn() -> Request,
+        request: &'n dyn Fn() -> ErrorBuilder,
         blame: Blame<'n>,
     ) -> Result<Self, BroadcastError> {
         let mut vars = Vars::new(names, of, request);
@@ -178,7 +178,7 @@ impl<'s, 'n> System<'s, 'n> {
             let span = self.span_at(entry);
             if entry.is_fixed() || !span.contains(1) {
                 let (dim, spot) = (self.layout.dim(entry), self.layout.spot(entry));
-                forced.push((entry, Side { dim, spot, var: entry.var(), span }));
+                forced.push((entry, ForcedSize { dim, spot, var: entry.var(), span }));
             }
         }
         let (request, given) = ((self.vars.request)(), self.sizes[axis].span());
@@ -205,8 +205,9 @@ impl<'s, 'n> System<'s, 'n> {
         if declared.is_some() {
             return (self.blame)(request, Clash { axis, entries, dims: [a.dim, b.dim], note: "" });
         }
-        let early =
-            |side: Side<'_>, other| side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none());
+        let early = |side: ForcedSize<'_>, other| {
+            side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none())
+        };
         match (a.var, b.var) {
             _ if !self.declares && !early(a, b.span) && !early(b, a.span) => {}
             (Some(_), Some(_)) => return self.vars.unequal([a, b], b.spot),
@@ -220,7 +221,7 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// Where a name got sizes that exclude others, unless at the axis itself.
-    fn note(&self, axis: usize, side: Side<'_>, other: Span) -> String {
+    fn note(&self, axis: usize, side: ForcedSize<'_>, other: Span) -> String {
         let Some(spot) = side.var.and_then(|var| self.vars.end_spot(var, other)) else {
             return String::new();
         };
@@ -380,8 +381,11 @@ impl<'s, 'n> System<'s, 'n> {
 
 /// The first size that excludes one before it, and that one: by what stands at the axis if it is `declared`, else by what is
 /// known.
-fn first_clash<'s>(forced: &[(Entry, Side<'s>)], declared: bool) -> Option<[(Entry, Side<'s>); 2]> {
-    let span = |side: &Side<'_>| if declared { side.dim.span() } else { side.span };
+fn first_clash<'s>(
+    forced: &[(Entry, ForcedSize<'s>)],
+    declared: bool,
+) -> Option<[(Entry, ForcedSize<'s>); 2]> {
+    let span = |side: &ForcedSize<'_>| if declared { side.dim.span() } else { side.span };
     let mut all = Span::ANY;
     for second in forced {
         match all.intersect(span(&second.1)) {
@@ -403,7 +407,10 @@ fn first_clash<'s>(forced: &[(Entry, Side<'s>)], declared: bool) -> Option<[(Ent
 ///
 /// # Errors
 /// `Overflow`.
-pub(super) fn checked(dims: Vec<Dim>, request: &dyn Fn() -> Request) -> Result<Vec<Dim>, BroadcastError> {
+pub(super) fn checked(
+    dims: Vec<Dim>,
+    request: &dyn Fn() -> ErrorBuilder,
+) -> Result<Vec<Dim>, BroadcastError> {
     let least = list(dims.len(), &mut |axis| dims[axis].span().lo);
     if checked_len(&least).is_some() { Ok(dims) } else { Err(request().overflow(&least)) }
 }

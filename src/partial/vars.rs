@@ -4,7 +4,7 @@ use super::check::{Spot, compact};
 use super::dim::{Dim, Span};
 use super::text::Quoted;
 use super::{Names, PartialShape};
-use crate::error::{BroadcastError, Request, fail};
+use crate::error::{BroadcastError, ErrorBuilder, fail};
 use alloc::{format, string::String, string::ToString, vec::Vec};
 
 /// The position of a name in [`Names`].
@@ -52,19 +52,19 @@ pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
     pub(super) of: Option<&'n str>,
-    pub(super) request: &'n dyn Fn() -> Request,
-    start: State,
+    pub(super) request: &'n dyn Fn() -> ErrorBuilder,
+    start: Savepoint,
     /// How many changes there were when the last state was asked for.
     mark: usize,
 }
 
 /// The numbers of changes and origins at some time.
 #[derive(Clone, Copy)]
-pub(super) struct State(usize, usize);
+pub(super) struct Savepoint(usize, usize);
 
 /// One of two sizes of an axis that exclude each other.
 #[derive(Clone, Copy)]
-pub(super) struct Side<'s> {
+pub(super) struct ForcedSize<'s> {
     pub(super) dim: &'s Dim,
     pub(super) spot: Spot,
     /// The variable of a name.
@@ -93,19 +93,23 @@ impl Drop for Vars<'_> {
 }
 
 impl<'n> Vars<'n> {
-    pub(super) fn new(names: &'n mut Names, of: Option<&'n str>, request: &'n dyn Fn() -> Request) -> Self {
-        let start = State(0, names.origins.len());
+    pub(super) fn new(
+        names: &'n mut Names,
+        of: Option<&'n str>,
+        request: &'n dyn Fn() -> ErrorBuilder,
+    ) -> Self {
+        let start = Savepoint(0, names.origins.len());
         Self { names, of, request, start, mark: 0 }
     }
 
     /// What was forced so far.
-    pub(super) fn state(&mut self) -> State {
+    pub(super) fn state(&mut self) -> Savepoint {
         self.mark = self.names.changes.len();
-        State(self.names.changes.len(), self.names.origins.len())
+        Savepoint(self.names.changes.len(), self.names.origins.len())
     }
 
     /// Undoes what was forced since.
-    pub(super) fn restore(&mut self, State(changes, origins): State) {
+    pub(super) fn restore(&mut self, Savepoint(changes, origins): Savepoint) {
         while self.names.changes.len() > changes {
             if let Some((id, class)) = self.names.changes.pop() {
                 self.names.classes[id as usize] = class;
@@ -190,7 +194,7 @@ impl<'n> Vars<'n> {
         }
         if !self.narrow(var, dim.span(), spot) {
             let now = dim.span();
-            return Err(self.two_sizes(Side { dim, spot, var: Some(var), span: now }, now, spot));
+            return Err(self.two_sizes(ForcedSize { dim, spot, var: Some(var), span: now }, now, spot));
         }
         Ok(Some(var))
     }
@@ -289,15 +293,15 @@ impl<'n> Vars<'n> {
         for (axis, dim) in dims.iter().enumerate() {
             let (size, spot) = (shape[axis], spot(axis));
             if !dim.admits(size) {
-                let request = (self.request)().at(axis as i128, &[spot.mark()], &[&size, dim]);
+                let request = (self.request)().at(axis as i128).marks(&[spot.mark()]).sizes(&[&size, dim]);
                 let request = request.subject(&spot.words(self.of));
-                return Err(fail!(request, DeclaredSize, " has size {size}, expected {dim}"));
+                return Err(fail!(request, DeclaredSize, "size {size}, expected {dim}"));
             }
             if let Some(var) = self.at(dim, spot)? {
                 let now = Span::of(size);
                 if !self.narrow(var, now, spot) {
                     let span = self.span(var);
-                    return Err(self.two_sizes(Side { dim, spot, var: Some(var), span }, now, spot));
+                    return Err(self.two_sizes(ForcedSize { dim, spot, var: Some(var), span }, now, spot));
                 }
             }
         }
@@ -318,7 +322,7 @@ impl<'n> Vars<'n> {
     }
 
     /// The name that got the sizes that exclude those in `other`, and the place, in words. For a name that stands at an axis.
-    pub(super) fn origin(&self, side: Side<'_>, other: Span) -> (String, String) {
+    pub(super) fn origin(&self, side: ForcedSize<'_>, other: Span) -> (String, String) {
         let (Some(var), Some(name)) = (side.var, side.dim.as_name()) else {
             return (String::new(), side.spot.words(self.of));
         };
@@ -335,7 +339,7 @@ impl<'n> Vars<'n> {
 
     /// The error of a name that has other sizes elsewhere than at `spot`.
     #[cold]
-    pub(super) fn two_sizes(&self, side: Side<'_>, now: Span, spot: Spot) -> BroadcastError {
+    pub(super) fn two_sizes(&self, side: ForcedSize<'_>, now: Span, spot: Spot) -> BroadcastError {
         let Some(var) = side.var else { unreachable!() };
         let (was, now_dim) = (Dim::from(self.span(var)), Dim::from(now));
         let (first, at) = self.origin(side, now);
@@ -355,11 +359,11 @@ impl<'n> Vars<'n> {
 
     /// The error of two names that meet at `spot` and are not equal elsewhere.
     #[cold]
-    pub(super) fn unequal(&self, sides: [Side<'_>; 2], spot: Spot) -> BroadcastError {
+    pub(super) fn unequal(&self, sides: [ForcedSize<'_>; 2], spot: Spot) -> BroadcastError {
         let [a, b] = sides;
         let (first, first_at) = self.origin(a, b.span);
         let (second, second_at) = self.origin(b, a.span);
-        let here = |side: Side<'_>, other| self.end_spot(side.var?, other);
+        let here = |side: ForcedSize<'_>, other| self.end_spot(side.var?, other);
         let here = [here(a, b.span), here(b, a.span)];
         let (a, b) = (Dim::from(a.span), Dim::from(b.span));
         let (request, place) =
@@ -372,11 +376,11 @@ impl<'n> Vars<'n> {
     }
 
     /// The request with the places of this call that are at fault.
-    fn at_fault(&self, places: &[Option<Spot>], spot: Spot, sizes: [&Dim; 2]) -> Request {
+    fn at_fault(&self, places: &[Option<Spot>], spot: Spot, sizes: [&Dim; 2]) -> ErrorBuilder {
         let mut marks = Vec::new();
         for place in places.iter().flatten() {
             marks.push(place.mark());
         }
-        (self.request)().at(i128::from(spot.axis), &marks, &[sizes[0], sizes[1]])
+        (self.request)().at(spot.axis.into()).marks(&marks).sizes(&[sizes[0], sizes[1]])
     }
 }

@@ -4,10 +4,10 @@ use super::check::Spot;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
 use super::layout::{Layout, dims, list, shapes, unranked};
-use super::operation::Part;
+use super::shape_op::Part;
 use super::system::{Clash, System, checked};
 use super::{Check, Names, PartialShape, Place};
-use crate::error::{BroadcastError, Count, Request, fail, operation};
+use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
 use crate::shape::ByName;
 use alloc::vec::Vec;
 
@@ -104,8 +104,8 @@ pub(super) fn result_checks(
 ) -> Result<Vec<Check>, BroadcastError> {
     let parts = list(operands.len(), &mut |operand| Part::whole(operands[operand]));
     let request = || {
-        let operation = if parts.is_empty() { &operation::VERIFY_NOTHING } else { &operation::VERIFY };
-        Request::new(operation, &parts).to(result)
+        let operation = if parts.is_empty() { &caller::VERIFY_NOTHING } else { &caller::VERIFY };
+        ErrorBuilder::new(operation, &parts).to(result)
     };
     if parts.is_empty() {
         return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
@@ -177,7 +177,7 @@ fn possible(
     declared: &[Dim],
     sizes: &[Dim],
     all: bool,
-    request: &dyn Fn() -> Request,
+    request: &dyn Fn() -> ErrorBuilder,
 ) -> Result<(), BroadcastError> {
     let (count, mut shapes) = (declared.len(), shapes(parts));
     shapes.push(declared);
@@ -239,12 +239,12 @@ fn certain(
 
 /// The error of a declared size that does not agree with the inferred one.
 #[cold]
-fn result_size(request: Request, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
+fn result_size(request: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
     let [inferred, declared] = dims;
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     fail!(
-        request.at(axis as i128, &[Spot::at(Spot::RESULT, axis).mark()], &[inferred, declared]),
+        request.at(axis as i128).marks(&[Spot::at(Spot::RESULT, axis).mark()]).sizes(&[inferred, declared]),
         ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"

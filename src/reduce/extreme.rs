@@ -2,7 +2,7 @@
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
 use super::passes::{Shapes, request};
-use crate::error::{Request, Result, fail, operation};
+use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Source;
@@ -35,7 +35,7 @@ impl<A: PartialOrd> Operation<A> for Minimum {
 pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
-    operation: &'static operation::Operation,
+    operation: &'static caller::Caller,
     name: &str,
 ) -> Result<Array<A, X::Left>> {
     let (shapes, result) = Shapes::<D>::over_axes(source, axes, operation)?;
@@ -47,7 +47,7 @@ pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
 pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
-    operation: &'static operation::Operation,
+    operation: &'static caller::Caller,
     name: &str,
 ) -> Result<Array<A, T::Dim>> {
     let (shapes, result) = Shapes::<D>::to_shape(source, target, operation)?;
@@ -60,7 +60,7 @@ fn extremes<A: Clone, D: Dimension, E: Dimension>(
     shapes: &Shapes<'_, D>,
     result: Reserved<A, E>,
     name: &str,
-    request: &dyn Fn() -> Request,
+    request: &dyn Fn() -> ErrorBuilder,
 ) -> Result<Array<A, E>> {
     if result.len() == 0 {
         return Ok(result.cloned(&[]));

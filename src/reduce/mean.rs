@@ -2,7 +2,7 @@
 
 use super::MeanElement;
 use super::passes::{Shapes, request};
-use crate::error::{Request, Result, fail, operation};
+use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
 use crate::shape::{ReducedAxes, TargetShape, reserved};
@@ -13,9 +13,9 @@ pub(super) fn over_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
 ) -> Result<Array<A, X::Left>> {
-    let (shapes, result) = Shapes::<D>::over_axes(source, axes, &operation::MEAN_AXES)?;
+    let (shapes, result) = Shapes::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
     let numbers = || axes.numbers(shapes.joint.len());
-    let request = || request(source, &operation::MEAN_AXES).axes(numbers());
+    let request = || request(source, &caller::MEAN_AXES).axes(numbers());
     mean(source, &shapes, result, "mean_axes", &request)
 }
 
@@ -24,8 +24,8 @@ pub(super) fn to_shape<A: MeanElement, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
 ) -> Result<Array<A, T::Dim>> {
-    let (shapes, result) = Shapes::<D>::to_shape(source, target, &operation::MEAN_TO)?;
-    let request = || request(source, &operation::MEAN_TO).to(&target.for_message());
+    let (shapes, result) = Shapes::<D>::to_shape(source, target, &caller::MEAN_TO)?;
+    let request = || request(source, &caller::MEAN_TO).to(&target.for_message());
     mean(source, &shapes, result, "mean_to", &request)
 }
 
@@ -35,7 +35,7 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     shapes: &Shapes<'_, D>,
     result: Reserved<A, E>,
     name: &str,
-    request: &dyn Fn() -> Request,
+    request: &dyn Fn() -> ErrorBuilder,
 ) -> Result<Array<A, E>> {
     if !holds_fractions::<A>() {
         let mend = format_args!("use `fused(&x, |&x| f64::from(x)).{name}(…)`");

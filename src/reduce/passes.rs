@@ -1,7 +1,7 @@
 //! A source, its shapes and a pass over it. Nothing here knows a closure: it is compiled once for a type of elements.
 
-use crate::error::operation::{self, Operation};
-use crate::error::{Request, Result};
+use crate::error::caller::{self, Caller};
+use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Visit;
 use crate::kernel::reduce::{into, to_new};
@@ -46,8 +46,8 @@ pub(super) fn joint_of<'a, A: Clone, D: Dimension>(source: &Source<'a, A>) -> Re
 
 /// An operation on a source.
 #[cold]
-pub(super) fn request<A: Clone>(source: &Source<'_, A>, operation: &'static Operation) -> Request {
-    Request::new(operation, source.shapes())
+pub(super) fn request<A: Clone>(source: &Source<'_, A>, operation: &'static Caller) -> ErrorBuilder {
+    ErrorBuilder::new(operation, source.shapes())
 }
 
 /// The shape of a source, and the axes of it that the result of a reduction does not have; without a set, the leading ones.
@@ -64,7 +64,7 @@ impl<'a, D: Dimension> Shapes<'a, D> {
     pub(super) fn over_axes<A: Clone, X: ReducedAxes<D>>(
         source: &Source<'a, A>,
         axes: &X,
-        operation: &'static Operation,
+        operation: &'static Caller,
     ) -> Result<(Self, Reserved<A, X::Left>)> {
         let joint = joint_of(source)?;
         let (result, reduced) = over_reduced(&joint, axes, || request(source, operation))?;
@@ -79,7 +79,7 @@ impl<'a, D: Dimension> Shapes<'a, D> {
     pub(super) fn to_shape<A: Clone, T: TargetShape>(
         source: &Source<'a, A>,
         target: &T,
-        operation: &'static Operation,
+        operation: &'static Caller,
     ) -> Result<(Self, Reserved<A, T::Dim>)> {
         let joint = joint_of(source)?;
         let result = sum_target(&joint, target, operation, || source.shapes().to_vec())?;
@@ -105,7 +105,7 @@ impl<'a, D: Dimension> Shapes<'a, D> {
 pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
-    operation: &'static Operation,
+    operation: &'static Caller,
     empty: A,
 ) -> Result<Array<A, X::Left>> {
     let (shapes, result) = Shapes::<D>::over_axes(source, axes, operation)?;
@@ -119,7 +119,7 @@ pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
 pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
-    operation: &'static Operation,
+    operation: &'static Caller,
     empty: A,
 ) -> Result<Array<A, T::Dim>> {
     let (shapes, result) = Shapes::<D>::to_shape(source, target, operation)?;
@@ -137,7 +137,7 @@ pub(super) fn onto<A: Clone, D: Dimension, E: Dimension>(
     store: impl Visit<A, (A,)> + Copy,
 ) -> Result<()> {
     let joint = joint_of::<A, D>(source)?;
-    check_sums_to(&joint, out.shape(), || request(source, &operation::SUM_TO), || source.shapes().to_vec())?;
+    check_sums_to(&joint, out.shape(), || request(source, &caller::SUM_TO), || source.shapes().to_vec())?;
     into(source, &joint, out, None, zero, store);
     Ok(())
 }
@@ -153,7 +153,7 @@ pub(super) fn in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let joint = joint_of::<A, D>(source)?;
-    let request = || request(source, &operation::SUM_IN_DIM).axes(axis_numbers(axes));
+    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes));
     let (result, order) = placed_sum_target::<_, D, _, _>(&joint, shape, axes, request)?;
     Ok(source.in_order(&joint, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
 }
@@ -168,7 +168,7 @@ pub(super) fn add_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension
     axes: &X,
 ) -> Result<()> {
     let joint = joint_of::<A, D>(source)?;
-    let request = || request(source, &operation::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
+    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
     let order: D = placed_sum(&joint, out.shape(), axes, request)?;
     source.in_order(&joint, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
     Ok(())

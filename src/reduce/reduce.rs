@@ -3,7 +3,7 @@
 use super::extreme::{Maximum, Minimum};
 use super::passes::{add_in_dim, in_dim, onto, over_axes, to_shape};
 use super::{MeanElement, SumElement, extreme, mean};
-use crate::error::{Result, operation};
+use crate::error::{Result, caller};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
 use crate::map::Par;
@@ -117,7 +117,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| over_axes(source, &axes, &operation::SUM_AXES, A::zero()))
+        self.source(Plus, |source| over_axes(source, &axes, &caller::SUM_AXES, A::zero()))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -221,7 +221,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme::over_axes(source, &axes, &operation::MAX_AXES, "maximum"))
+        self.source(Maximum, |source| extreme::over_axes(source, &axes, &caller::MAX_AXES, "maximum"))
     }
 
     /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
@@ -251,7 +251,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme::over_axes(source, &axes, &operation::MIN_AXES, "minimum"))
+        self.source(Minimum, |source| extreme::over_axes(source, &axes, &caller::MIN_AXES, "minimum"))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -305,7 +305,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| over_axes(source, &axes, &operation::REDUCE_AXES, identity))
+        self.source(ClosureOp(&op), |source| over_axes(source, &axes, &caller::REDUCE_AXES, identity))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -347,7 +347,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| to_shape::<A, D, T>(source, &shape, &operation::SUM_TO, A::zero()))
+        self.source(Plus, |source| to_shape::<A, D, T>(source, &shape, &caller::SUM_TO, A::zero()))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -455,7 +455,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + PartialOrd,
     {
         self.source(Maximum, |source| {
-            extreme::to_shape::<A, D, T>(source, &shape, &operation::MAX_TO, "maximum")
+            extreme::to_shape::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum")
         })
     }
 
@@ -487,7 +487,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + PartialOrd,
     {
         self.source(Minimum, |source| {
-            extreme::to_shape::<A, D, T>(source, &shape, &operation::MIN_TO, "minimum")
+            extreme::to_shape::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum")
         })
     }
 
@@ -527,7 +527,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         self.source(ClosureOp(&op), |source| {
-            to_shape::<A, D, T>(source, &shape, &operation::REDUCE_TO, identity)
+            to_shape::<A, D, T>(source, &shape, &caller::REDUCE_TO, identity)
         })
     }
 

@@ -1,6 +1,6 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::kernel::nest::AxisSelection;
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
@@ -234,7 +234,7 @@ pub trait AxisNumbers: Sealed {
     /// # Errors
     /// Those of [`AxisMask::new`].
     #[doc(hidden)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError>;
+    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
 
     /// The numbers as they were given, or of all of `ndim` axes, for messages.
     #[doc(hidden)]
@@ -245,7 +245,7 @@ pub trait AxisNumbers: Sealed {
 #[allow(private_interfaces, private_bounds, reason = "as above")]
 impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
         AxisMask::new(self, ndim, request)
     }
 
@@ -259,7 +259,7 @@ impl Sealed for RangeFull {}
 #[allow(private_interfaces, private_bounds, reason = "as above")]
 impl AxisNumbers for RangeFull {
     #[inline(always)]
-    fn mask(&self, ndim: usize, _: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, _: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
         Ok(AxisMask::all(ndim))
     }
 
@@ -325,7 +325,7 @@ impl AxisSet {
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
         let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
-            let request = Request::new::<&[usize]>(&operation::AXIS_SET, &[]).to(&numbers);
+            let request = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
             return Err(request.axis_out_of_bounds(axis, ndim));
         }
         Ok(numbers.into_iter().map(|number| position(number, ndim)).collect())
@@ -432,7 +432,7 @@ impl AxisMask {
     pub(crate) fn new<X: Axes>(
         axes: &X,
         ndim: usize,
-        request: impl FnOnce() -> Request,
+        request: impl FnOnce() -> ErrorBuilder,
     ) -> Result<Self, BroadcastError> {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
@@ -480,7 +480,7 @@ impl AxisSelection for AxisMask {
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
 #[cold]
-fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, request: Request) -> BroadcastError {
+fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, request: ErrorBuilder) -> BroadcastError {
     match smallest_missing(numbers, ndim) {
         Some(smallest) => request.axis_out_of_bounds(smallest, ndim),
         None => request.duplicate_axis(wrong as i128),

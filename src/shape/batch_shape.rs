@@ -1,8 +1,8 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
-use super::onto::first_clash;
+use super::output::first_clash;
 use super::{all_stretch_onto, join, joint_dim, joint_error_of, joint_ndim, reserved, sizes_mut};
-use crate::error::{BroadcastError, Count, Mark, Request, Shape, fail, operation, owner};
+use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Shape, caller, fail, owner};
 use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
 use core::fmt::Display;
@@ -46,7 +46,7 @@ impl<'s> BatchShape<'s> {
 
 #[cold]
 fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-    let request = Request::new(&operation::SPLIT_BATCH, &[shape]).text(&Count(base));
+    let request = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
     request.too_few_axes("array", base, shape.len())
 }
 
@@ -58,7 +58,7 @@ fn too_short(shape: &[usize], base: usize) -> BroadcastError {
 pub(crate) fn check_base(
     found: &[usize],
     expected: &[usize],
-    request: &dyn Fn() -> Request,
+    request: &dyn Fn() -> ErrorBuilder,
     (position, shown): (usize, BatchShape<'_>),
 ) -> Result<(), BroadcastError> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
@@ -72,7 +72,7 @@ pub(crate) fn check_base(
 /// The error of a wrong number of base axes, in an operand or the result.
 #[cold]
 pub(crate) fn base_axes(
-    request: Request,
+    request: ErrorBuilder,
     operand: Option<usize>,
     expected: usize,
     found: usize,
@@ -84,16 +84,16 @@ pub(crate) fn base_axes(
 /// The error of a base axis, in an operand or the result, that has the first size instead of the second.
 #[cold]
 pub(crate) fn base_size(
-    request: Request,
+    request: ErrorBuilder,
     operand: Option<usize>,
     axis: usize,
     [size, expected]: [&dyn Display; 2],
     mark: Mark,
 ) -> BroadcastError {
     let owner = owner(operand);
-    let request = request.at(axis as i128, &[mark], &[size, expected]);
+    let request = request.at(axis as i128).marks(&[mark]).sizes(&[size, expected]);
     let request = request.subject(&format_args!("base axis {axis} of {owner}"));
-    fail!(request, BaseSize, " has size {size}, expected {expected}")
+    fail!(request, BaseSize, "size {size}, expected {expected}")
 }
 
 impl From<&BatchShape<'_>> for Shape {
@@ -110,7 +110,7 @@ pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
 
 #[cold]
 fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
-    joint_error_of(Request::new(&operation::BATCHES_TOGETHER, shapes), &batches(shapes))
+    joint_error_of(ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes), &batches(shapes))
 }
 
 #[cold]
@@ -142,7 +142,8 @@ pub(crate) fn joint_batch<W: Dimension>(
 #[inline]
 pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B, BroadcastError> {
     let bases = [shapes[0].base(), shapes[1].base()];
-    joint_dim(&bases).ok_or_else(|| joint_error_of(Request::new(&operation::BASES_TOGETHER, shapes), &bases))
+    joint_dim(&bases)
+        .ok_or_else(|| joint_error_of(ErrorBuilder::new(&caller::BASES_TOGETHER, shapes), &bases))
 }
 
 /// The shape with the axes of a batch, then of a base.
@@ -164,7 +165,7 @@ pub(crate) fn result_of<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
 ) -> Result<Reserved<A, W>, BroadcastError> {
-    reserved(joint_batch(shapes, base)?, || Request::new(&operation::EACH_BATCH, shapes).to(&base))
+    reserved(joint_batch(shapes, base)?, || ErrorBuilder::new(&caller::EACH_BATCH, shapes).to(&base))
 }
 
 /// Checks that a result with the joint batch shape can be written to the batch of `out`.
@@ -180,7 +181,7 @@ pub(crate) fn check_batches_into(
         return Ok(());
     }
     let joint: IxDyn = joint_batch(shapes, &[])?;
-    let request = Request::new(&operation::BATCH_INTO, shapes).to(&out);
+    let request = ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&out);
     if out.batch().len() < joint.ndim() {
         // Counts the axes of the whole, as the message shows it.
         return Err(request.too_few_axes("array", joint.ndim() + out.base, out.shape.len()));

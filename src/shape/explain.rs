@@ -1,7 +1,7 @@
 //! A picture of aligned shapes.
 
 use super::broadcast_shapes;
-use crate::error::{Request, operation};
+use crate::error::{ErrorBuilder, caller};
 use alloc::{format, vec::Vec};
 use core::fmt;
 
@@ -43,9 +43,9 @@ use core::fmt;
 /// The tables of aligned shapes in NumPy's and PyTorch's pages on broadcasting.
 pub fn explain<S: AsRef<[usize]>>(shapes: &[S]) -> impl fmt::Display + Clone + use<S> {
     let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-    let operation = if shapes.is_empty() { &operation::NOTHING } else { &operation::TOGETHER };
+    let operation = if shapes.is_empty() { &caller::NOTHING } else { &caller::TOGETHER };
     match broadcast_shapes(&shapes) {
-        Ok(joint) => Request::new(operation, &shapes).explained(&joint),
+        Ok(joint) => ErrorBuilder::new(operation, &shapes).explained(&joint),
         Err(error) => format!("{error:#}"),
     }
 }

@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
 use super::sizes_mut;
-use crate::error::{BroadcastError, ConstText, Request, operation};
+use crate::error::{BroadcastError, ConstText, ErrorBuilder, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
 
@@ -142,13 +142,25 @@ pub(crate) fn join(shapes: impl IntoIterator<Item: AsRef<[usize]>>, joint: &mut 
 #[cold]
 #[inline(never)]
 pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
-    joint_error_of(Request::new(&operation::TOGETHER, shapes), shapes)
+    joint_error_of(ErrorBuilder::new(&caller::TOGETHER, shapes), shapes)
+}
+
+/// The joint shape of the shapes of a request, whose overflow is not checked.
+///
+/// # Errors
+/// `Incompatible`.
+pub(crate) fn joint_shape(
+    shapes: &[&[usize]],
+    request: &dyn Fn() -> ErrorBuilder,
+) -> Result<Vec<usize>, BroadcastError> {
+    let mut joint = vec![1; joint_ndim(shapes)];
+    if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(request(), shapes)) }
 }
 
 /// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two
 /// shapes that do, else overflow.
 #[cold]
-pub(crate) fn joint_error_of(request: Request, shapes: &[&[usize]]) -> BroadcastError {
+pub(crate) fn joint_error_of(request: ErrorBuilder, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
     for axis in 0..ndim {

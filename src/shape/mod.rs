@@ -5,7 +5,7 @@ mod batch_shape;
 mod by_name;
 mod explain;
 mod joint_shape;
-mod onto;
+mod output;
 mod place;
 mod reduce;
 mod signature;
@@ -27,13 +27,19 @@ pub(crate) use batch_shape::{
 };
 pub(crate) use by_name::ByName;
 pub(crate) use joint_shape::{
-    checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_size, stretches,
+    checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_shape, joint_size, stretches,
 };
-pub(crate) use onto::{all_stretch_onto, output_error};
-pub(crate) use place::{placed_sum, placed_sum_target, repeats, target_along_axes, target_in_dim};
-pub(crate) use reduce::{check_sums_to, over_reduced, reserved, sum_target};
+pub(crate) use output::{all_stretch_onto, output_error};
+pub(crate) use place::{
+    FOR_ARRAY, FOR_TARGET, OF_TARGET, along, check_axis_count, check_len, placed, placed_sum,
+    placed_sum_target, repeats, target_along_axes, target_in_dim,
+};
+pub(crate) use reduce::{check_sums, check_sums_to, over_reduced, reserved, sum_target, too_many_axes};
 pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
-pub(crate) use target::{Placeholder, resolved_dim, sizes_only, target_error, target_error_of};
+pub(crate) use target::{
+    Placeholder, check_target, leading_target_axes, resolved, resolved_dim, sizes_only, stretch_error,
+    target_error,
+};
 
 use ndarray::Dimension;
 

@@ -5,13 +5,13 @@
 //! | [`target_in_dim`], [`placed_sum`] | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`sum_in_dim`](crate::Reduce::sum_in_dim) |
 //! | [`target_along_axes`] | [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes) | [`sum_axes`](crate::Reduce::sum_axes) |
 
-use super::onto::leading_axes;
+use super::output::leading_axes;
 use super::{
     Axes, AxisMask, Placeholder, TargetShape, axis_numbers, checked_len, reserved, sizes, sizes_mut,
     sizes_only, stretches, target_error,
 };
-use crate::error::operation::{self, Operation};
-use crate::error::{BroadcastError, Request};
+use crate::error::caller::{self, Caller};
+use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
 use ndarray::Dimension;
@@ -65,21 +65,32 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
-    let request = || over_axes(&operation::ALONG_AXES, shape, axes).to(&target.for_message());
+    let request = || over_axes(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    let new = AxisMask::new(axes, resolved.ndim(), request)?;
-    let (expected, found) = (shape.len() + axes.axis_count(), resolved.ndim());
-    if found != expected {
-        return Err(request().axis_count(expected, found));
-    }
-    for (&own, axis) in shape.iter().zip(new.unnamed()) {
-        let size = sizes(&resolved)[axis];
-        if own != size {
-            return Err(request().incompatible(axis, [own, size], [0, 1]));
-        }
-    }
+    let new = along(shape, sizes(&resolved), axes, request)?;
     check_len(sizes(&resolved), request)?;
     Ok((resolved, new))
+}
+
+/// The set of the new axes of an array of shape `shape` that is repeated along `axes` of `target`.
+///
+/// # Errors
+/// In this order: `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs.
+#[inline(always)]
+pub(crate) fn along<X: Axes>(
+    shape: &[usize],
+    target: &[usize],
+    axes: &X,
+    request: impl Fn() -> ErrorBuilder,
+) -> Result<AxisMask, BroadcastError> {
+    let new = AxisMask::new(axes, target.len(), &request)?;
+    check_axis_count(shape.len() + axes.axis_count(), target.len(), OF_TARGET, &request)?;
+    for (&own, axis) in shape.iter().zip(new.unnamed()) {
+        if own != target[axis] {
+            return Err(request().incompatible(axis, [own, target[axis]], [0, 1]));
+        }
+    }
+    Ok(new)
 }
 
 /// The shape of the view with axis `i` of an array of shape `shape` at `axes[i]` of `target`.
@@ -89,9 +100,9 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || over_axes(&operation::IN_DIM, shape, axes).to(&target.for_message());
+    let request = || over_axes(&caller::IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    placed(shape, sizes(&resolved), axes, request, |own, size| [own, size])?;
+    placed(shape, sizes(&resolved), axes, request, false)?;
     check_len(sizes(&resolved), request)?;
     Ok(resolved)
 }
@@ -106,7 +117,7 @@ pub(crate) fn placed_sum_target<A, D: Dimension, T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-    request: impl Fn() -> Request,
+    request: impl Fn() -> ErrorBuilder,
 ) -> Result<(Reserved<A, T::Dim>, D), BroadcastError> {
     let request = || request().to(&target.for_message());
     let resolved = sizes_only(target, request)?;
@@ -125,9 +136,9 @@ pub(crate) fn placed_sum<D: Dimension, X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
-    request: impl Fn() -> Request,
+    request: impl Fn() -> ErrorBuilder,
 ) -> Result<D, BroadcastError> {
-    placed(target, shape, axes, &request, |size, own| [own, size])?;
+    placed(target, shape, axes, &request, true)?;
     let (ndim, mut order) = (shape.len(), D::zeros(shape.len()));
     let named = AxisMask::new(axes, ndim, request)?;
     let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
@@ -137,39 +148,60 @@ pub(crate) fn placed_sum<D: Dimension, X: Axes>(
     Ok(order)
 }
 
-/// Checks that axis `i` of `from` stretches to axis `axes[i]` of `to`. `array_first` orders two sizes that clash. Returns no
+/// Checks that axis `i` of `from`, which is the target of a sum or an array, stretches to axis `axes[i]` of `to`. Returns no
 /// mask, because one that lives through the loop slows it by a quarter.
 #[inline(always)]
-fn placed<X: Axes>(
+pub(crate) fn placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,
-    request: impl Fn() -> Request,
-    array_first: fn(usize, usize) -> [usize; 2],
+    request: impl Fn() -> ErrorBuilder,
+    is_sum: bool,
 ) -> Result<(), BroadcastError> {
-    let (expected, found) = (from.len(), axes.axis_count());
-    if found != expected {
-        return Err(request().axis_count(expected, found));
-    }
+    check_axis_count(from.len(), axes.axis_count(), if is_sum { FOR_TARGET } else { FOR_ARRAY }, &request)?;
     AxisMask::new(axes, to.len(), &request)?;
-    for (&size, axis) in from.iter().zip((0..found).map(|i| axes.axis(i, to.len()))) {
+    for (&size, axis) in from.iter().zip((0..from.len()).map(|i| axes.axis(i, to.len()))) {
         if !stretches(size, to[axis]) {
-            return Err(request().incompatible(axis, array_first(size, to[axis]), [0, 1]));
+            let sizes = if is_sum { [to[axis], size] } else { [size, to[axis]] };
+            return Err(request().incompatible(axis, sizes, [0, 1]));
         }
     }
     Ok(())
 }
 
+/// The words around a number of axes that is wrong, and what is expected.
+pub(crate) type CountWords = [&'static str; 3];
+
+pub(crate) const OF_TARGET: CountWords = ["the target has ", "", "those of the array and those named"];
+pub(crate) const FOR_ARRAY: CountWords = ["", " named", "one for each axis of the array"];
+pub(crate) const FOR_TARGET: CountWords = ["", " named", "one for each axis of the target"];
+
+/// # Errors
+/// `AxisCount`.
+#[inline(always)]
+pub(crate) fn check_axis_count(
+    expected: usize,
+    found: usize,
+    [before, after, each]: CountWords,
+    request: impl Fn() -> ErrorBuilder,
+) -> Result<(), BroadcastError> {
+    if found == expected {
+        return Ok(());
+    }
+    let found = Count(found);
+    Err(fail!(request(), AxisCount, "{before}{found}{after}, expected {expected}, {each}"))
+}
+
 /// # Errors
 /// `Overflow`, of the request.
 #[inline(always)]
-fn check_len(shape: &[usize], request: impl Fn() -> Request) -> Result<(), BroadcastError> {
+pub(crate) fn check_len(shape: &[usize], request: impl Fn() -> ErrorBuilder) -> Result<(), BroadcastError> {
     if checked_len(shape).is_some() { Ok(()) } else { Err(request().overflow(shape)) }
 }
 
 /// An operation over axes of an array of shape `shape`.
 #[cold]
 #[inline(never)]
-fn over_axes<X: Axes>(operation: &'static Operation, shape: &[usize], axes: &X) -> Request {
-    Request::new(operation, &[shape]).axes(axis_numbers(axes))
+fn over_axes<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
+    ErrorBuilder::new(caller, &[shape]).axes(axis_numbers(axes))
 }

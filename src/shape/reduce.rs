@@ -1,9 +1,9 @@
 //! The shape of a sum over axes, and the shapes that an array can be summed to.
 
-use super::onto::{first_clash, leading_axes};
+use super::output::{first_clash, leading_axes};
 use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
-use crate::error::operation::Operation;
-use crate::error::{BroadcastError, Count, Request, fail};
+use crate::error::caller::Caller;
+use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::kernel::memory::Reserved;
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
@@ -180,7 +180,7 @@ impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
 #[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
     #[inline(always)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> Request) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
         self.0.mask(ndim, request)
     }
 
@@ -197,7 +197,7 @@ impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
 pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
-    request: impl Fn() -> Request,
+    request: impl Fn() -> ErrorBuilder,
 ) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
     let ndim = shape.len();
     let request = || request().axes(axes.numbers(ndim));
@@ -225,14 +225,12 @@ pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
 pub(crate) fn sum_target<'s, A, T: TargetShape>(
     shape: &[usize],
     target: &T,
-    operation: &'static Operation,
+    operation: &'static Caller,
     operands: impl Fn() -> Vec<&'s [usize]>,
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let request = || Request::new(operation, &operands()).to(&target.for_message());
+    let request = || ErrorBuilder::new(operation, &operands()).to(&target.for_message());
     let dim = sizes_only(target, request)?;
-    if leading_axes(sizes(&dim), shape).is_none() {
-        return Err(sum_error(request(), &operands(), shape, sizes(&dim)));
-    }
+    check_sums(shape, sizes(&dim), request, &operands)?;
     reserved(dim, request)
 }
 
@@ -245,18 +243,34 @@ pub(crate) fn sum_target<'s, A, T: TargetShape>(
 pub(crate) fn check_sums_to<'s>(
     shape: &[usize],
     target: &[usize],
-    request: impl FnOnce() -> Request,
+    request: impl FnOnce() -> ErrorBuilder,
+    operands: impl FnOnce() -> Vec<&'s [usize]>,
+) -> Result<(), BroadcastError> {
+    check_sums(shape, target, || request().to(&target), operands)
+}
+
+/// [`check_sums_to`] for a request that has the target.
+#[inline(always)]
+pub(crate) fn check_sums<'s>(
+    shape: &[usize],
+    target: &[usize],
+    request: impl FnOnce() -> ErrorBuilder,
     operands: impl FnOnce() -> Vec<&'s [usize]>,
 ) -> Result<(), BroadcastError> {
     match leading_axes(target, shape) {
         Some(_) => Ok(()),
-        None => Err(sum_error(request().to(&target), &operands(), shape, target)),
+        None => Err(sum_error(request(), &operands(), shape, target)),
     }
 }
 
 /// The error of [`check_sums_to`].
 #[cold]
-fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &[usize]) -> BroadcastError {
+fn sum_error(
+    request: ErrorBuilder,
+    operands: &[&[usize]],
+    shape: &[usize],
+    target: &[usize],
+) -> BroadcastError {
     match first_clash(&[target], shape) {
         Some((axis, [size, own], _)) if target.len() <= shape.len() => {
             // a size of 1 may come from an axis that is missing
@@ -267,11 +281,14 @@ fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &
             let operand = operands.iter().position(has_size).unwrap_or(0);
             request.incompatible(axis, [own, size], [operand, operands.len()])
         }
-        _ => {
-            let (found, expected) = (Count(target.len()), shape.len());
-            fail!(request, TooManyAxes, "the target has {found}, expected at most {expected}")
-        }
+        _ => too_many_axes(request, shape.len(), target.len()),
     }
+}
+
+/// The error of a sum to a target with more axes than the array or its batch.
+#[cold]
+pub(crate) fn too_many_axes(request: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
+    fail!(request, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
 }
 
 /// Memory for a result of this shape.
@@ -281,7 +298,7 @@ fn sum_error(request: Request, operands: &[&[usize]], shape: &[usize], target: &
 #[inline(always)]
 pub(crate) fn reserved<A, D: Dimension>(
     shape: D,
-    request: impl FnOnce() -> Request,
+    request: impl FnOnce() -> ErrorBuilder,
 ) -> Result<Reserved<A, D>, BroadcastError> {
     let bytes = checked_len(sizes(&shape)).and_then(|len| len.checked_mul(size_of::<A>()));
     let reserved = if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {

@@ -1,7 +1,7 @@
 //! Target shapes, and the shape of an array that is broadcast to one.
 
 use super::{AxisIndex, axis_numbers, checked_len, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, Request, Shape, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
 use core::array;
@@ -356,49 +356,96 @@ pub(crate) fn target_error<T: TargetShape + ?Sized>(
     placeholder: Placeholder,
 ) -> BroadcastError {
     let target = target.for_message();
-    let request = Request::new(&operation::TO_TARGET, &[shape]).to(&target);
-    target_error_of(request, shape, &target, placeholder)
+    stretch_error(shape, &target, placeholder, &|| {
+        ErrorBuilder::new(&caller::TO_TARGET, &[shape]).to(&target)
+    })
 }
 
-/// The error of `request`, which stretches `shape` to a target as [`resolved_dim`] does.
+/// The error of an operation that stretches `shape` to a target, which [`resolved_dim`] refuses or which overflows.
 #[cold]
-pub(crate) fn target_error_of(
-    request: Request,
+pub(crate) fn stretch_error(
     shape: &[usize],
     target: &[i128],
     placeholder: Placeholder,
+    request: &dyn Fn() -> ErrorBuilder,
 ) -> BroadcastError {
+    match resolved(shape, target, placeholder, request) {
+        Ok(sizes) => request().overflow(&sizes),
+        Err(error) => error,
+    }
+}
+
+/// [`resolved_dim`] with its errors, for a target by its numbers.
+pub(crate) fn resolved(
+    shape: &[usize],
+    target: &[i128],
+    placeholder: Placeholder,
+    request: &dyn Fn() -> ErrorBuilder,
+) -> Result<Vec<usize>, BroadcastError> {
+    check_target(target, placeholder, request)?;
+    let new = leading_target_axes(shape.len(), target, request)?;
+    let mut resolved = Vec::with_capacity(target.len());
+    for (axis, &size) in target.iter().enumerate() {
+        let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
+        let size = usize::try_from(size).unwrap_or(own);
+        if !stretches(own, size) {
+            return Err(request().incompatible(axis, [own, size], [0, 1]));
+        }
+        resolved.push(size);
+    }
+    Ok(resolved)
+}
+
+/// Checks that each number is a size, or -1 where that keeps one.
+///
+/// # Errors
+/// `InvalidSize`.
+#[cold]
+pub(crate) fn check_target(
+    target: &[i128],
+    placeholder: Placeholder,
+    request: &dyn Fn() -> ErrorBuilder,
+) -> Result<(), BroadcastError> {
     let keeps = placeholder == Placeholder::Keeps;
     for (axis, &size) in target.iter().enumerate() {
         if isize::try_from(size).is_err() || size < if keeps { -1 } else { 0 } {
-            return request.invalid_size(axis, size, keeps);
+            return Err(request().invalid_size(axis, size, keeps));
         }
     }
-    let Some(new) = target.len().checked_sub(shape.len()) else {
-        return request.too_few_axes("target", shape.len(), target.len());
+    Ok(())
+}
+
+/// How many leading axes of a checked target an array with `ndim` axes does not have.
+///
+/// # Errors
+/// `TooFewAxes` where the target has fewer axes; `PlaceholderOnNewAxis` where one of those axes is -1.
+#[cold]
+pub(crate) fn leading_target_axes(
+    ndim: usize,
+    target: &[i128],
+    request: &dyn Fn() -> ErrorBuilder,
+) -> Result<usize, BroadcastError> {
+    let Some(new) = target.len().checked_sub(ndim) else {
+        return Err(request().too_few_axes("target", ndim, target.len()));
     };
-    let mut resolved = Vec::new();
-    for (axis, &size) in target.iter().enumerate() {
-        match (axis.checked_sub(new).map(|axis| shape[axis]), usize::try_from(size)) {
-            (Some(own), Ok(size)) if !stretches(own, size) => {
-                return request.incompatible(axis, [own, size], [0, 1]);
-            }
-            (_, Ok(size)) | (Some(size), Err(_)) => resolved.push(size),
-            (None, Err(_)) => return request.placeholder_on_new_axis(axis, Shape::from(&shape)),
-        }
+    match target[..new].iter().position(|&size| size < 0) {
+        Some(axis) => Err(request().placeholder_on_new_axis(axis)),
+        None => Ok(new),
     }
-    request.overflow(&resolved)
 }
 
 /// The sizes of a target where -1 is not allowed.
+///
+/// # Errors
+/// `InvalidSize`.
 #[inline(always)]
 pub(crate) fn sizes_only<T: TargetShape>(
     target: &T,
-    request: impl FnOnce() -> Request,
+    request: impl Fn() -> ErrorBuilder,
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
-    if sizes(&dim).iter().all(|size| size.cast_signed() >= 0) {
-        return Ok(dim);
+    if sizes(&dim).iter().any(|size| size.cast_signed() < 0) {
+        check_target(&target.for_message(), Placeholder::Refused, &request)?;
     }
-    Err(target_error_of(request(), &[], &target.for_message(), Placeholder::Refused))
+    Ok(dim)
 }

@@ -8,6 +8,7 @@
 )]
 
 mod arrays;
+mod messages;
 mod model;
 pub mod narrow;
 pub mod number;
@@ -17,10 +18,10 @@ pub use arrays::{
     Layout, Lie, Op, array_and_target, family, layout, layout_in, layout_to_write, layout_within, operand_of,
     operands_in, shape, torch_array,
 };
+pub use messages::{Table, assert_words, faults, is_blessing};
 pub use model::{
-    aligned_right, assert_elements, assert_picture, assert_strides, assert_words, element, empty,
-    in_dim_places, indices, joint, kind, numbers_read, overflows, read_at, refused, resolved, scrambled,
-    signed, sums, variant, without_axes,
+    aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
+    numbers_read, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
 };
 pub use tables::{Case, Number, run};
 

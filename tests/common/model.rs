@@ -1,6 +1,6 @@
 //! The naive model: one index after the other, with rules that do not use the crate.
 
-use ndarray::{Array, ArrayD, ArrayRef, Dimension, ErrorKind, IxDyn, ShapeError};
+use ndarray::{Array, ArrayD, ArrayRef, Dimension, IxDyn};
 use ndarray_broadcast::BroadcastError;
 use std::collections::BTreeSet;
 
@@ -169,45 +169,6 @@ pub fn assert_strides<A, D: Dimension>(array: &ArrayRef<A, D>, recorded: &[Optio
 /// The error of a broadcast, which must fail.
 pub fn refused<T>(result: Result<T, BroadcastError>) -> BroadcastError {
     result.err().expect("an error")
-}
-
-/// Asserts an error's variant, message, `Debug` and kind in ndarray.
-#[track_caller]
-pub fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
-    let error = refused(result);
-    assert_eq!(error.to_string(), message);
-    assert_eq!(format!("{error:?}"), format!("{name}: {message}"));
-    assert_eq!(format!("{error:#?}"), format!("{name}: {message}"));
-    assert_picture(&error);
-    assert_eq!(ShapeError::from(error).kind(), kind);
-}
-
-/// Asserts that an error's `{:#}` is the picture below its message in `tests/pictures.txt`.
-#[track_caller]
-pub fn assert_picture(error: &BroadcastError) {
-    let (message, picture) = (error.to_string(), format!("{error:#}"));
-    let recorded = include_str!("../pictures.txt").trim_end().split("\n\n");
-    let recorded = recorded.map(|block| block.split_once('\n').unwrap_or((block, block)));
-    let Some((_, expected)) = recorded.into_iter().find(|(line, _)| *line == message) else {
-        panic!("not in tests/pictures.txt:\n{message}\n{picture}\n");
-    };
-    assert_eq!(picture, expected);
-    assert_operands(error);
-}
-
-/// Asserts that an error's operands are two shapes, and that each has the size that clashes with the other's.
-#[track_caller]
-fn assert_operands(error: &BroadcastError) {
-    let Some(operands) = error.operands() else { return };
-    assert_ne!(operands[0], operands[1], "{error}");
-    let (shapes, sizes) = (error.shapes(), error.sizes());
-    assert_eq!(sizes.len(), 2, "{error}");
-    for (operand, size) in operands.into_iter().zip(sizes) {
-        let shape = &shapes[operand];
-        let mut found = shape.split(|c: char| "[](), ;x".contains(c));
-        // a missing axis has size 1
-        assert!(size == "1" || found.any(|it| it == size), "{size} is not in {shape}: {error}");
-    }
 }
 
 /// The variant's name of a broadcast's error. The broadcast must fail.

@@ -3,7 +3,7 @@
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, hollow, many, spread};
 use ndarray_broadcast::partial::{
-    Check, Decision, Dim, Names, Operation, PartialShape, Place, Plan, ResultRule, decide, decide_result,
+    Check, Decision, Dim, Names, PartialShape, Place, Plan, ResultRule, ShapeOp, decide, decide_result,
     infer_axes, infer_batch, infer_branches, infer_dim, infer_in_dim, infer_ranks, infer_result_shape,
     infer_shape, infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
@@ -84,43 +84,43 @@ fn infer_in_names(t: &mut Table) {
     let (every, back): (Vec<i128>, Vec<i128>) =
         ((0..MANY as i128).collect(), (0..MANY as i128).rev().collect());
     for axes in [every.clone(), back] {
-        t.call("Names::infer", || Names::new().infer("", &Operation::InDim(axes), [&names, &next]))
+        t.call("Names::infer", || Names::new().infer("", &ShapeOp::InDim(axes), [&names, &next]))
             .gives(|found| found.results[0].ndim() == Some(MANY));
     }
-    t.call("Names::infer", || Names::new().infer("", &Operation::InDim(every.clone()), [&forced, &next]))
+    t.call("Names::infer", || Names::new().infer("", &ShapeOp::InDim(every.clone()), [&forced, &next]))
         .gives(|found| found.results[0] == PartialShape::from(all(0)));
     let mut scope = Names::new();
-    let mut infer = |operation: &Operation<'_>, shapes: &[&PartialShape]| {
+    let mut infer = |operation: &ShapeOp<'_>, shapes: &[&PartialShape]| {
         let found = scope.infer("it", operation, shapes.iter().copied())?;
         Ok(found.results[0].clone())
     };
-    t.call("Names::infer", || infer(&Operation::Together, &[])).is(Ok(none.clone()));
-    t.call("Names::infer", || infer(&Operation::BatchMap(vec![5000, MANY]), &[&open, &ones]))
+    t.call("Names::infer", || infer(&ShapeOp::Together, &[])).is(Ok(none.clone()));
+    t.call("Names::infer", || infer(&ShapeOp::BatchMap(vec![5000, MANY]), &[&open, &ones]))
         .gives(|shape| shape.ndim() == Some(MANY + MANY / 2));
-    t.call("Names::infer", || infer(&Operation::BatchMap(vec![MAX]), &[&none])).refused(
+    t.call("Names::infer", || infer(&ShapeOp::BatchMap(vec![MAX]), &[&none])).refused(
         "cannot broadcast the batches of [] (base 18446744073709551615) of it: the number of axes of operand 0 is 0, \
          expected 18446744073709551615 at least",
     );
-    t.call("Names::infer", || infer(&Operation::BatchMap(vec![MAX]), &[&any])).is(Ok(any.clone()));
-    t.call("Names::infer", || infer(&Operation::SumBatchTo(MANY), &[&names, &none])).is(Ok(names.clone()));
-    t.call("Names::infer", || infer(&Operation::SumBatchTo(MAX), &[&any, &none])).is(Ok(any.clone()));
-    t.call("Names::infer", || infer(&Operation::SumBatchTo(MAX), &[&none, &none])).refused(
+    t.call("Names::infer", || infer(&ShapeOp::BatchMap(vec![MAX]), &[&any])).is(Ok(any.clone()));
+    t.call("Names::infer", || infer(&ShapeOp::SumBatchTo(MANY), &[&names, &none])).is(Ok(names.clone()));
+    t.call("Names::infer", || infer(&ShapeOp::SumBatchTo(MAX), &[&any, &none])).is(Ok(any.clone()));
+    t.call("Names::infer", || infer(&ShapeOp::SumBatchTo(MAX), &[&none, &none])).refused(
         "cannot sum the batch of [] (base 18446744073709551615) of it to []: the number of axes of operand 0 is 0, \
          expected 18446744073709551615 at least",
     );
-    t.call("Names::infer", || infer(&Operation::Target(all(Some(Dim::Known(MAX)))), &[&none])).refused(
+    t.call("Names::infer", || infer(&ShapeOp::Target(all(Some(Dim::Known(MAX)))), &[&none])).refused(
         &format!(
             "cannot broadcast shape [] of it to {:?}: axis 0 of the target is 18446744073709551615, \
          expected -1 or a size from 0 to isize::MAX",
             all(MAX)
         ),
     );
-    t.call("Names::infer", || infer(&Operation::Target(all(None)), &[&open])).is(Ok(open.clone()));
-    t.call("Names::infer", || infer(&Operation::Sum { axes: vec![i128::from(i64::MIN)], keepdims: true }, &[&shape("?")])).refused(
+    t.call("Names::infer", || infer(&ShapeOp::Target(all(None)), &[&open])).is(Ok(open.clone()));
+    t.call("Names::infer", || infer(&ShapeOp::Sum { axes: vec![i128::from(i64::MIN)], keepdims: true }, &[&shape("?")])).refused(
         "cannot sum shape ? of it over axes [-9223372036854775808]: axis -9223372036854775808 is out of bounds for \
          1 axis of the array",
     );
-    t.call("Names::infer", || infer(&Operation::SumTo, &[&shape("2")]))
+    t.call("Names::infer", || infer(&ShapeOp::SumTo, &[&shape("2")]))
         .refused("cannot operate on 2 of it: the number of operands is 1, expected 2");
     t.call("infer_branches", || infer_branches([&names, &open])).is(Ok(open.clone()));
     t.call("infer_branches", || infer_branches(&[]))

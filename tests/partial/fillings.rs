@@ -10,7 +10,7 @@ use super::names::dims;
 use super::oracle::{Names as Filled, covers, joint, joint_shape, worlds};
 use super::p;
 use ndarray_broadcast::partial::{
-    Decision, Dim, Names, Operation, PartialShape, ResultRule, decide_result, infer_axes, infer_batch,
+    Decision, Dim, Names, PartialShape, ResultRule, ShapeOp, decide_result, infer_axes, infer_batch,
     infer_branches, infer_in_dim, infer_ranks, infer_result_shape, infer_shapes, infer_sum, infer_sum_in_dim,
     infer_sum_to, infer_target, verify,
 };
@@ -75,7 +75,7 @@ fn one(shape: Vec<usize>) -> Option<Vec<Vec<usize>>> {
 
 /// Holds an operation against all fillings. `alone` is what the operation's own function says.
 fn hold(
-    operation: &Operation<'_>,
+    operation: &ShapeOp<'_>,
     operands: &[PartialShape],
     alone: Option<Result<PartialShape, BroadcastError>>,
     model: Model<'_>,
@@ -148,9 +148,9 @@ proptest! {
 
     #[test]
     fn together(operands in vec(shape(3), 1..4)) {
-        hold(&Operation::Together, &operands, Some(infer_shapes(&operands)), &|shapes| one(joint_shape(shapes)?))?;
+        hold(&ShapeOp::Together, &operands, Some(infer_shapes(&operands)), &|shapes| one(joint_shape(shapes)?))?;
         prop_assert_eq!(infer_result_shape(&operands).ok().flatten(), infer_shapes(&operands).ok());
-        let ranks = Names::new().infer("it", &Operation::Ranks, &operands).unwrap();
+        let ranks = Names::new().infer("it", &ShapeOp::Ranks, &operands).unwrap();
         prop_assert_eq!((ranks.results, ranks.checks), (infer_ranks(&operands), vec![]));
     }
 
@@ -166,7 +166,7 @@ proptest! {
             target.iter().enumerate().map(of).collect::<Option<Vec<_>>>()
         };
         let plain: Vec<_> = sizes.iter().map(|&size| usize::try_from(size).ok()).collect();
-        let operation = Operation::Target(plain.iter().map(|size| size.map(Dim::Known)).collect());
+        let operation = ShapeOp::Target(plain.iter().map(|size| size.map(Dim::Known)).collect());
         let alone = infer_target(&array, &sizes);
         hold(&operation, std::slice::from_ref(&array), Some(alone), &|shapes| one(resolve(&shapes[0], &plain)?))?;
         // the sizes of the target as a shape of its own, so that they are filled too
@@ -180,7 +180,7 @@ proptest! {
             let target: Vec<_> = named.iter().map(|size| size.as_ref().and_then(|_| sizes.next().copied())).collect();
             results.extend(resolve(&shapes[0], &target).map(|result| (*names, result)));
         }
-        let found = Names::new().infer("it", &Operation::Target(named.clone()), &operands[..1]);
+        let found = Names::new().infer("it", &ShapeOp::Target(named.clone()), &operands[..1]);
         prop_assert_eq!(found.is_ok(), !results.is_empty(), "{:?} to {:?}: {:?}", operands[0], named, found);
         assert_exact(found.ok().map(|found| found.results[0].clone()), &results)?;
     }
@@ -195,15 +195,15 @@ proptest! {
         };
         let model = |shapes: &[Vec<usize>]| one(shapes[1].clone()).filter(|_| own(&shapes[1]).as_ref() == Some(&shapes[0]));
         let alone = infer_axes(&array, &target, &axes);
-        hold(&Operation::Axes(wide(&axes)), &[array.clone(), target.clone()], Some(alone), &model)?;
+        hold(&ShapeOp::Axes(wide(&axes)), &[array.clone(), target.clone()], Some(alone), &model)?;
         let sum = |shapes: &[Vec<usize>]| one(own(&shapes[0])?);
-        let reduced = Operation::Sum { axes: wide(&axes), keepdims: false };
+        let reduced = ShapeOp::Sum { axes: wide(&axes), keepdims: false };
         hold(&reduced, std::slice::from_ref(&target), Some(infer_sum(&target, &axes)), &sum)?;
         let kept = |shapes: &[Vec<usize>]| {
             own(&shapes[0])?;
             one((0..shapes[0].len()).map(|axis| if axes.iter().any(|&named| position(named, shapes[0].len()) == Some(axis)) { 1 } else { shapes[0][axis] }).collect())
         };
-        let reduced = Operation::Sum { axes: wide(&axes), keepdims: true };
+        let reduced = ShapeOp::Sum { axes: wide(&axes), keepdims: true };
         hold(&reduced, std::slice::from_ref(&target), Some(infer_sum(&target, keepdims(&axes))), &kept)?;
     }
 
@@ -219,11 +219,11 @@ proptest! {
             placed(&shapes[1]).is_some_and(|to| stretches(&shapes[0], &to))
         });
         let both = [array.clone(), target.clone()];
-        hold(&Operation::InDim(wide(&axes)), &both, Some(infer_in_dim(&array, &target, &axes)), &goes)?;
+        hold(&ShapeOp::InDim(wide(&axes)), &both, Some(infer_in_dim(&array, &target, &axes)), &goes)?;
         let sums = |shapes: &[Vec<usize>]| one(shapes[1].clone()).filter(|_| {
             placed(&shapes[0]).is_some_and(|from| stretches(&shapes[1], &from))
         });
-        hold(&Operation::SumInDim(wide(&axes)), &both, Some(infer_sum_in_dim(&array, &target, &axes)), &sums)?;
+        hold(&ShapeOp::SumInDim(wide(&axes)), &both, Some(infer_sum_in_dim(&array, &target, &axes)), &sums)?;
     }
 
     #[test]
@@ -233,12 +233,12 @@ proptest! {
         };
         let to = |shapes: &[Vec<usize>]| one(shapes[1].clone()).filter(|_| sums(&shapes[0], &shapes[1]));
         let both = [array.clone(), target.clone()];
-        hold(&Operation::SumTo, &both, Some(infer_sum_to(&array, &target)), &to)?;
+        hold(&ShapeOp::SumTo, &both, Some(infer_sum_to(&array, &target)), &to)?;
         let batch = |shapes: &[Vec<usize>]| {
             let (batch, own) = shapes[0].split_at(shapes[0].len().checked_sub(base)?);
             sums(batch, &shapes[1]).then(|| vec![[&shapes[1], own].concat()])
         };
-        hold(&Operation::SumBatchTo(base), &both, None, &batch)?;
+        hold(&ShapeOp::SumBatchTo(base), &both, None, &batch)?;
     }
 
     #[test]
@@ -253,12 +253,12 @@ proptest! {
             Some([batches, bases])
         };
         let batch = |shapes: &[Vec<usize>]| one(joint_shape(&split(shapes)?[0])?);
-        hold(&Operation::Batch(bases.clone()), &shapes, Some(infer_batch(&operands)), &batch)?;
+        hold(&ShapeOp::Batch(bases.clone()), &shapes, Some(infer_batch(&operands)), &batch)?;
         let map = |shapes: &[Vec<usize>]| {
             let [batches, bases] = split(shapes)?;
             one([joint_shape(&batches)?, joint_shape(&bases)?].concat())
         };
-        hold(&Operation::BatchMap(bases.clone()), &shapes, None, &map)?;
+        hold(&ShapeOp::BatchMap(bases.clone()), &shapes, None, &map)?;
     }
 
     #[test]
@@ -268,9 +268,9 @@ proptest! {
             let shapes: Vec<_> = shapes.iter().map(Vec::as_slice).collect();
             signature.resolve(&shapes).ok().map(|found| found.results)
         };
-        hold(&Operation::Signature(signature), &operands, None, &model)?;
+        hold(&ShapeOp::Signature(signature), &operands, None, &model)?;
         let (in_names, alone) =
-            (Names::new().infer("it", &Operation::Signature(signature), &operands), signature.infer(&operands));
+            (Names::new().infer("it", &ShapeOp::Signature(signature), &operands), signature.infer(&operands));
         prop_assert_eq!(in_names.ok(), alone.ok());
     }
 
@@ -290,7 +290,7 @@ proptest! {
             let same = all.iter().all(|other| name(other).is_some() && name(other) == name(all[0]));
             prop_assert_eq!(name(dim), name(all[0]).filter(|_| same));
         }
-        let in_names = Names::new().infer("it", &Operation::Branches, &operands).unwrap();
+        let in_names = Names::new().infer("it", &ShapeOp::Branches, &operands).unwrap();
         prop_assert_eq!((in_names.results, in_names.checks), (vec![found], vec![]));
     }
 
@@ -324,8 +324,8 @@ proptest! {
         };
         let succeed: Vec<_> = worlds.iter().filter_map(|(names, shapes)| Some((*names, both(shapes)?))).collect();
         let mut names = Names::new();
-        let operation = if second { Operation::SumTo } else { Operation::Together };
-        let found = names.infer("a", &Operation::Together, &a).and_then(|a| Ok([a, names.infer("b", &operation, &b)?]));
+        let operation = if second { ShapeOp::SumTo } else { ShapeOp::Together };
+        let found = names.infer("a", &ShapeOp::Together, &a).and_then(|a| Ok([a, names.infer("b", &operation, &b)?]));
         match found {
             Err(error) => prop_assert!(succeed.is_empty(), "{:?}, {:?}: {}", a, b, error),
             Ok(found) => {

@@ -3,7 +3,7 @@
 use super::oracle::{Names as Assigned, covers, instances, joint_shape, product, worlds};
 use super::p;
 use ndarray_broadcast::partial::{
-    Decision, Dim, Names, Operation, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes,
+    Decision, Dim, Names, PartialShape, Plan, ResultRule, ShapeOp, decide, decide_result, infer_shapes,
     infer_target, verify,
 };
 use ndarray_broadcast::{BroadcastError, ErrorKind, Signature};
@@ -370,7 +370,7 @@ const MATMUL: Signature<'_> = Signature::literal("(m,n),(n,p)->(m,p)");
 #[test]
 fn learned() {
     let mut names = Names::new();
-    let matmul = Operation::Signature(MATMUL);
+    let matmul = ShapeOp::Signature(MATMUL);
     assert_eq!(names.infer("first", &matmul, [&p("2xk"), &p("3x4")]).unwrap().results, [p("2x4")]);
     assert_eq!(names.get("k"), Some(Dim::Known(3)));
     assert_eq!(
@@ -379,30 +379,30 @@ fn learned() {
          k is 3 at axis 0 of operand 1 of first and 5 at axis 0 of operand 1 of second",
     );
     // sizes that cannot be 1 are equal
-    let sum = names.infer("sum", &Operation::Together, [&p("n:2.."), &p("m:2..")]).unwrap();
+    let sum = names.infer("sum", &ShapeOp::Together, [&p("n:2.."), &p("m:2..")]).unwrap();
     assert_eq!((sum.results[0].to_string(), sum.checks.len()), ("n:2..".into(), 1));
     assert_eq!(names.get("n"), names.get("m"));
-    names.infer("three", &Operation::Together, [&p("n"), &p("3")]).unwrap();
+    names.infer("three", &ShapeOp::Together, [&p("n"), &p("3")]).unwrap();
     assert_eq!((names.get("n"), names.get("m")), (Some(Dim::Known(3)), Some(Dim::Known(3))));
     assert_eq!(
-        message(names.infer("four", &Operation::Axes(vec![1]), [&p("m"), &p("4x9")])),
+        message(names.infer("four", &ShapeOp::Axes(vec![1]), [&p("m"), &p("4x9")])),
         "cannot broadcast shape m of four along axes [1] to 4x9: \
          n is 3 at axis 0 of operand 1 of three and equals m, which is 4 at axis 0 of the target of four",
     );
     // a name that can only be 1, and one that need not be
-    names.infer("ones", &Operation::InDim(vec![0, 1]), [&p("ix1"), &p("1xi")]).unwrap();
-    names.infer("some", &Operation::Together, [&p("j"), &p("3")]).unwrap();
+    names.infer("ones", &ShapeOp::InDim(vec![0, 1]), [&p("ix1"), &p("1xi")]).unwrap();
+    names.infer("some", &ShapeOp::Together, [&p("j"), &p("3")]).unwrap();
     assert_eq!((names.get("i"), names.get("j")), (Some(Dim::Known(1)), None));
     // of two names with sizes of earlier operations
     names.bind("x", &p("a"), &[2]).unwrap();
     names.bind("y", &p("b"), &[5]).unwrap();
     assert_eq!(
-        message(names.infer("both", &Operation::Together, [&p("a"), &p("b")])),
+        message(names.infer("both", &ShapeOp::Together, [&p("a"), &p("b")])),
         "cannot broadcast shapes a and b of both together: a is 2 at axis 0 of x and b is 5 at axis 0 of y, \
          but axis 0 of operand 1 of both makes them equal",
     );
     // after an error, nothing is learned
-    assert!(names.infer("bad", &Operation::Together, [&p("c:2..x2"), &p("3x3")]).is_err());
+    assert!(names.infer("bad", &ShapeOp::Together, [&p("c:2..x2"), &p("3x3")]).is_err());
     assert_eq!(names.get("c"), None);
 }
 
@@ -412,7 +412,7 @@ fn origins() {
     let mut names = Names::new();
     names.merge("labels", &p("batch"), &p("2")).unwrap();
     assert_eq!(
-        message(names.infer("add_3", &Operation::Together, [&p("batchx768"), &p("3x768")])),
+        message(names.infer("add_3", &ShapeOp::Together, [&p("batchx768"), &p("3x768")])),
         "cannot broadcast shapes batchx768 and 3x768 of add_3 together: \
          batch is 2 at axis 0 of labels and 3 at axis 0 of operand 1 of add_3",
     );
@@ -437,14 +437,13 @@ cannot broadcast shapes n:2..xn and 3x4 together
         "cannot broadcast shape n:2..xn to [2, 3]: axis 1 has sizes 2 and 3, \
          expected equal sizes or 1 in the array, and n is 2 at axis 0 of the target",
     );
-    let unnamed = names.infer("sub", &Operation::Together, [&p("2"), &p("3")]).unwrap_err();
+    let unnamed = names.infer("sub", &ShapeOp::Together, [&p("2"), &p("3")]).unwrap_err();
     assert_eq!(
         unnamed.to_string(),
         "cannot broadcast shapes 2 and 3 of sub together: axis 0 has sizes 2 and 3 (operands 0 and 1), \
          expected equal sizes or 1",
     );
-    let odd =
-        Names::new().infer("pad", &Operation::Together, [&p("\"past + 1\":2..x\"past + 1\""), &p("3x4")]);
+    let odd = Names::new().infer("pad", &ShapeOp::Together, [&p("\"past + 1\":2..x\"past + 1\""), &p("3x4")]);
     assert!(odd.unwrap_err().to_string().ends_with("and \"past + 1\" is 3 at axis 0 of operand 1 of pad"));
 }
 

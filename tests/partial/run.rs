@@ -6,7 +6,7 @@ use super::p;
 use super::plan::described;
 use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, IxDyn};
 use ndarray_broadcast::partial::{
-    Decision, Dim, Names, Operation, PartialShape, infer_axes, infer_batch, infer_in_dim, infer_ranks,
+    Decision, Dim, Names, PartialShape, ShapeOp, infer_axes, infer_batch, infer_in_dim, infer_ranks,
     infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target,
 };
 use ndarray_broadcast::prelude::*;
@@ -58,7 +58,7 @@ fn agree(
 }
 
 /// The only result of an operation.
-fn single(operation: &Operation<'_>, shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
+fn single(operation: &ShapeOp<'_>, shapes: &[PartialShape]) -> Result<PartialShape, BroadcastError> {
     Ok(Names::new().infer("it", operation, shapes)?.results.swap_remove(0))
 }
 
@@ -128,7 +128,7 @@ proptest! {
             &both,
             batch_broadcast(&x, &y).map(|(x, _)| x.batch_shape().to_vec()),
         )?;
-        agree(&|s| single(&Operation::BatchMap(base.to_vec()), s), &both, shape_of(x.add(&y)))?;
+        agree(&|s| single(&ShapeOp::BatchMap(base.to_vec()), s), &both, shape_of(x.add(&y)))?;
         for text in ["(m,n),(n)->(m)", "(n),(n)->()", "(m,n),(n,p)->(m,p)", "(),()->()"] {
             let signature = Signature::new(text).unwrap();
             let f = |_: ArrayViewD<'_, f32>, _: ArrayViewD<'_, f32>, _: ArrayViewMutD<'_, f32>| ();
@@ -143,7 +143,7 @@ proptest! {
         let target = zeros(&to).raw_dim();
         let sums = [both[0].clone(), to];
         agree(
-            &|s| single(&Operation::SumBatchTo(base[0]), s),
+            &|s| single(&ShapeOp::SumBatchTo(base[0]), s),
             &sums,
             shape_of(x.sum_batch_to(&target)),
         )?;

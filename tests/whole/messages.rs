@@ -2,14 +2,14 @@
 //! its error. Each call is made in every form that the crate has.
 
 use common::narrow::Half;
-use common::{assert_words, empty, refused};
+use common::{Table, empty, is_blessing, refused};
 use ndarray::{Array0, ArrayD, ArrayViewD, Axis, ErrorKind, arr0};
 use ndarray_broadcast::partial::{
-    PartialShape, Plan, ResultRule, decide_result, infer_axes, infer_batch, infer_result_shape, infer_shapes,
-    infer_sum, infer_target, verify,
+    PartialShape, Plan, ResultRule, decide_result, infer_axes, infer_batch, infer_in_dim, infer_result_shape,
+    infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
+    AxisSet, BroadcastError, Signature, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
     broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused, reduction_axes,
     resolve_target,
 };
@@ -83,6 +83,16 @@ fn outcomes(call: &str) -> Vec<Outcome> {
             let (array, places, target) = (repeated(&unit, &sizes(shape)), sizes(places), numbers(target));
             vec![with_sizes!(&target, target => array.broadcast_in_dim(&*target, &*places))]
         }
+        ("sum_placed", [shape, places, target]) => {
+            let (one, places, target) = (arr0(1_i64), sizes(places), numbers(target));
+            let array = repeated(&one, &sizes(shape));
+            vec![with_sizes!(&target, target => array.sum_in_dim(&*target, &*places))]
+        }
+        ("resolve", [signature, shapes @ ..]) => {
+            let shapes: Vec<_> = shapes.iter().map(|shape| sizes(shape)).collect();
+            let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
+            vec![Signature::new(signature).and_then(|signature| signature.resolve(&shapes)).map(drop)]
+        }
         ("axis_set", [axes, ndim]) => {
             let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
             vec![AxisSet::from_signed(&axes, ndim.parse().expect("a number")).map(drop)]
@@ -109,7 +119,7 @@ fn outcomes(call: &str) -> Vec<Outcome> {
             vec![repeated(&one, &sizes(shape)).reduce_to(sizes(target), 0, |a, b| a + b).map(drop)]
         }
         ("max_to" | "min_to" | "mean_to" | "integer_mean_to", [target, shape]) => {
-            vec![reduction_to(name, &sizes(target), &sizes(shape))]
+            vec![reduction_to(name, &all_as(&numbers(target)).expect("signed numbers"), &sizes(shape))]
         }
         ("map_sum_over" | "map_max_over", [axes, shapes @ ..]) => {
             let axes: Vec<isize> = all_as(&numbers(axes)).expect("signed numbers");
@@ -269,7 +279,7 @@ fn reduction(name: &str, shape: &[usize], axes: &[isize]) -> Outcome {
     }
 }
 
-fn reduction_to(name: &str, target: &[usize], shape: &[usize]) -> Outcome {
+fn reduction_to(name: &str, target: &[isize], shape: &[usize]) -> Outcome {
     let (one, small) = (arr0(1.0), arr0(1_u8));
     let x = repeated(&one, shape);
     match name {
@@ -309,6 +319,10 @@ fn partial(name: &str, arguments: &[&str]) -> Outcome {
         ("infer_target", [shape, target]) => {
             infer_target(&p(shape), all_as::<i64>(&numbers(target)).expect("sizes")).map(drop)
         }
+        ("infer_in_dim", [shape, axes, target]) => infer_in_dim(&p(shape), &p(target), sizes(axes)).map(drop),
+        ("infer_sum_in_dim", [shape, axes, target]) => {
+            infer_sum_in_dim(&p(shape), &p(target), sizes(axes)).map(drop)
+        }
         ("infer_axes", [shape, axes, target]) => infer_axes(&p(shape), &p(target), sizes(axes)).map(drop),
         ("infer_batch", [base, operands @ ..]) => {
             let base = base.parse().expect("a number of axes");
@@ -326,6 +340,69 @@ fn partial(name: &str, arguments: &[&str]) -> Outcome {
     }
 }
 
+/// The same call on shapes of which all sizes are known, in the notation of partial shapes, if there is one.
+fn as_partial(call: &str) -> Option<Outcome> {
+    let (name, arguments) = call.split_once(' ')?;
+    let arguments: Vec<&str> = arguments.split(" | ").collect();
+    let known = |text: &str| Some(PartialShape::from(all_as::<usize>(&numbers(text))?));
+    let all = |texts: &[&str]| texts.iter().map(|text| known(text)).collect::<Option<Vec<_>>>();
+    Some(match (name, &*arguments) {
+        ("together", shapes) => infer_shapes(&all(shapes)?).map(drop),
+        ("to", [shape, target]) => {
+            let (shape, target) = (known(shape)?, numbers(target));
+            with_sizes!(&target, target => infer_target(&shape, &*target))
+        }
+        ("along", [shape, axes, target]) => {
+            infer_axes(&known(shape)?, &known(target)?, sizes(axes)).map(drop)
+        }
+        ("placed", [shape, axes, target]) => {
+            infer_in_dim(&known(shape)?, &known(target)?, sizes(axes)).map(drop)
+        }
+        ("sum_over" | "sum_over_set", [shape, axes]) => infer_sum(&known(shape)?, sizes(axes)).map(drop),
+        ("sum_to", [shape, target]) => infer_sum_to(&known(shape)?, &known(target)?).map(drop),
+        ("resolve", [signature, shapes @ ..]) => {
+            let shapes = all(shapes)?;
+            Signature::new(signature).and_then(|signature| signature.infer(&shapes)).map(drop)
+        }
+        ("sum_placed", [shape, axes, target]) => {
+            infer_sum_in_dim(&known(shape)?, &known(target)?, sizes(axes)).map(drop)
+        }
+        ("map_sum_placed", [places, target, a, b]) if a == b => {
+            infer_sum_in_dim(&known(a)?, &known(target)?, sizes(places)).map(drop)
+        }
+        _ => return None,
+    })
+}
+
+/// What an error knows, and the end of its message without the notation of shapes: `(shapes 0 and 1)` stands beside three
+/// arrays or more, `(operands 0 and 1)` beside any partial shapes, and only arrays have a `batch axis`.
+fn facts(error: &BroadcastError) -> String {
+    let reason = error.to_string().split_once(": ").expect("a reason").1.to_owned();
+    let reason = match reason.split_once(" (").filter(|(_, rest)| rest.starts_with(['s', 'o'])) {
+        Some((before, rest)) => before.to_owned() + rest.split_once(')').expect("two brackets").1,
+        None => reason,
+    };
+    let reason = reason.replace("batch axis", "axis");
+    let its = |shape: &String| format!("shape {shape} has");
+    let reason =
+        error.shapes().iter().fold(reason, |reason, shape| reason.replace(&its(shape), "its shape has"));
+    format!("{:?} {:?} {:?} {:?} {reason}", error.kind(), error.axis(), error.sizes(), error.operands())
+}
+
+/// An error of arrays, and that of partial shapes with the same sizes. Beside a size that no axis has, or memory that no array
+/// has, a partial shape may be right.
+fn differ(error: &BroadcastError, partial: Outcome) -> Option<String> {
+    use ndarray_broadcast::ErrorKind::{InvalidSize, TooLarge};
+    let Err(partial) = partial else {
+        return (error.kind() != TooLarge).then(|| "partial shapes succeed".to_owned());
+    };
+    if partial.kind() != error.kind() && matches!(error.kind(), InvalidSize | TooLarge) {
+        return None;
+    }
+    let (facts, others) = (facts(error), facts(&partial));
+    (facts != others).then(|| format!("arrays: {facts}\nshapes: {others}"))
+}
+
 /// ndarray's kind for the kind of an error, by its name.
 fn in_ndarray(name: &str) -> ErrorKind {
     match name {
@@ -339,16 +416,45 @@ fn in_ndarray(name: &str) -> ErrorKind {
 
 #[test]
 fn every_message() {
-    let (mut calls, mut forms) = (0, 0);
-    for block in include_str!("../messages.txt").trim_end().split("\n\n") {
-        let (call, printed) = block.split_once('\n').expect("a call and a message");
-        let (name, message) = printed.split_once(": ").expect("a kind and a message");
-        for outcome in outcomes(call) {
-            println!("{call}");
-            assert_words(outcome, name, message, in_ndarray(name));
-            forms += 1;
+    let (mut table, mut faults, mut compared) = (Table::read("messages.txt"), Vec::new(), 0);
+    for (call, expected) in &mut table.blocks {
+        if let Some((partial, error)) = as_partial(call).zip(outcomes(call).swap_remove(0).err()) {
+            compared += 1;
+            faults.extend(differ(&error, partial).map(|fault| format!("{call}\n{fault}")));
         }
-        calls += 1;
+        for (form, outcome) in outcomes(call).into_iter().enumerate() {
+            let Err(error) = outcome else {
+                faults.push(format!("{call}\nform {form} succeeds"));
+                continue;
+            };
+            if form == 0 && is_blessing() {
+                *expected = format!("{error:?}");
+            }
+            let (name, message) = expected.split_once(": ").unwrap_or_default();
+            for fault in common::faults(&error, name, message, in_ndarray(name)) {
+                faults.push(format!("{call}\nform {form}, {fault}"));
+            }
+        }
     }
-    assert_eq!((calls, forms), (113, 222));
+    assert!(compared > 0);
+    table.finish(faults);
+    if !is_blessing() {
+        Table::read("pictures.txt").finish(Vec::new());
+    }
+}
+
+/// Forms of one call have equal errors, although other functions make them.
+#[test]
+fn errors_are_equal_if_they_print_the_same() {
+    let calls = Table::read("messages.txt").blocks;
+    let errors: Vec<_> = calls.keys().flat_map(|call| outcomes(call)).filter_map(Result::err).collect();
+    let printed: Vec<_> = errors.iter().map(|error| format!("{error:?} {error:#}")).collect();
+    let mut equal = 0;
+    for (i, error) in errors.iter().enumerate() {
+        for (k, other) in errors.iter().enumerate() {
+            assert_eq!(error == other, printed[i] == printed[k], "{error:#}\n{other:#}");
+            equal += usize::from(error == other);
+        }
+    }
+    assert!(equal > errors.len(), "each error is equal to itself and to those of other forms");
 }

@@ -9,7 +9,7 @@ use ndarray::{
     Array1, Array2, ArrayD, ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix1, Ix2, IxDyn,
     LinalgScalar, Slice,
 };
-use ndarray_broadcast::partial::{Names, Operation, PartialShape, Plan, decide, infer_shapes};
+use ndarray_broadcast::partial::{Names, PartialShape, Plan, ShapeOp, decide, infer_shapes};
 use ndarray_broadcast::{
     base_op, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes, explain, fused, keepdims,
     prelude::*,
@@ -399,10 +399,10 @@ fn partial_shapes() {
     small("Plan::new", || Plan::new(shapes.clone()).map(|plan| plan.checks().len()));
     small("a graph", || {
         let mut names = Names::new();
-        let together = names.infer("sum", &Operation::Together, &shapes)?.results;
-        let sum = Operation::Sum { axes: vec![0, -1], keepdims: true };
+        let together = names.infer("sum", &ShapeOp::Together, &shapes)?.results;
+        let sum = ShapeOp::Sum { axes: vec![0, -1], keepdims: true };
         let summed = names.infer("mean", &sum, &together)?.results;
-        let all = names.infer("out", &Operation::Together, [&summed[0], &shapes[1]])?.results;
-        names.infer("gradient", &Operation::SumTo, [&all[0], &summed[0]]).map(|found| found.results)
+        let all = names.infer("out", &ShapeOp::Together, [&summed[0], &shapes[1]])?.results;
+        names.infer("gradient", &ShapeOp::SumTo, [&all[0], &summed[0]]).map(|found| found.results)
     });
 }

@@ -6,7 +6,7 @@ mod tokens;
 pub(crate) use cores::{CoreAxis, Cores};
 
 use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
-use crate::error::{BroadcastError, ConstText, Mark, Request, fail, operation};
+use crate::error::{BroadcastError, ConstText, ErrorBuilder, Mark, caller, fail};
 use alloc::vec::Vec;
 use core::fmt;
 use cores::Symbol;
@@ -256,28 +256,28 @@ impl<'s> Signature<'s> {
 
     /// The error of another number of operands.
     #[cold]
-    pub(crate) fn operand_count(&self, request: Request, found: usize) -> BroadcastError {
+    pub(crate) fn operand_count(&self, request: ErrorBuilder, found: usize) -> BroadcastError {
         let expected = self.operands();
         fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}")
     }
 
     #[cold]
-    pub(crate) fn request(&self, parts: &[BatchShape<'_>]) -> Request {
-        Request::new(&operation::SIGNATURE, parts).text(&self.text)
+    pub(crate) fn request(&self, parts: &[BatchShape<'_>]) -> ErrorBuilder {
+        ErrorBuilder::new(&caller::SIGNATURE, parts).text(&self.text)
     }
 }
 
 /// The error of a name with two sizes, at base axes of two operands.
 #[cold]
 pub(crate) fn two_sizes(
-    request: Request,
+    request: ErrorBuilder,
     name: &str,
     [(operand, axis), (other, other_axis)]: [(usize, usize); 2],
     [size, other_size]: [&dyn fmt::Display; 2],
     marks: [Mark; 2],
 ) -> BroadcastError {
     fail!(
-        request.at(axis as i128, &marks, &[size, other_size]),
+        request.at(axis as i128).marks(&marks).sizes(&[size, other_size]),
         BaseSymbol,
         "{name} is {size} at base axis {axis} of operand {operand} \
          and {other_size} at base axis {other_axis} of operand {other}"
@@ -286,7 +286,7 @@ pub(crate) fn two_sizes(
 
 /// The error of a name that is in the results only.
 #[cold]
-pub(crate) fn unknown_symbol(request: Request, name: &str) -> BroadcastError {
+pub(crate) fn unknown_symbol(request: ErrorBuilder, name: &str) -> BroadcastError {
     fail!(request, UnknownSymbol, "no operand has an axis {name} that says the size of the result's")
 }
 

@@ -1,7 +1,7 @@
 //! Stretching shapes to the shape of an existing output.
 
 use super::{joint_ndim, stretches};
-use crate::error::{BroadcastError, Request, operation};
+use crate::error::{BroadcastError, ErrorBuilder, caller};
 
 /// Whether each shape stretches to the output's shape. [`output_error`] is the error.
 #[inline(always)]
@@ -26,7 +26,7 @@ pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
 #[cold]
 #[inline(never)]
 pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
-    let request = Request::new(&operation::ONTO, shapes).to(&output);
+    let request = ErrorBuilder::new(&caller::TO_OUTPUT, shapes).to(&output);
     let (expected, found) = (joint_ndim(shapes), output.len());
     match first_clash(shapes, output) {
         Some((axis, sizes, operand)) if expected <= found => {

@@ -2,13 +2,16 @@
 
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, unranked};
-use super::rules::{Numbers, Operands, Pick, Picks, Rule};
+use super::rules::{Numbers, OperandParts, Pick, Picks, Rule, number};
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
-use crate::error::operation::Operation as Words;
-use crate::error::{BroadcastError, Cell, Count, Request, Shape, fail, operation};
-use crate::shape::{Axes, Signature};
-use alloc::{vec, vec::Vec};
+use crate::error::caller::Caller;
+use crate::error::{BroadcastError, Count, ErrorBuilder, Shape, caller, fail};
+use crate::shape::{
+    Axes, Placeholder, Signature, along, check_len, check_sums, joint_shape, placed, placed_sum, resolved,
+};
+use alloc::{string::ToString, vec, vec::Vec};
+use ndarray::IxDyn;
 
 /// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
 ///
@@ -30,19 +33,19 @@ use alloc::{vec, vec::Vec};
 ///
 /// # Examples
 /// ```
-/// use ndarray_broadcast::partial::{Dim, Names, Operation, PartialShape};
+/// use ndarray_broadcast::partial::{Dim, Names, ShapeOp, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
 /// let mut names = Names::new();
 /// let mut infer = |operation, shapes: &[PartialShape]| names.infer("x", &operation, shapes).map(|found| found.results);
 /// // -1 and names in one target: the first axis keeps its size
 /// let target = vec![None, Some(Dim::name("heads")?), Some(4.into())];
-/// assert_eq!(infer(Operation::Target(target), &[p("batchx1x?")])?, [p("batchxheadsx4")]);
+/// assert_eq!(infer(ShapeOp::Target(target), &[p("batchx1x?")])?, [p("batchxheadsx4")]);
 /// // scalars times tensors, (n, 1;) and (2; 6, 6)
-/// assert_eq!(infer(Operation::BatchMap(vec![0, 2]), &[p("nx1"), p("2x6x6")])?, [p("nx2x6x6")]);
-/// assert_eq!(infer(Operation::SumBatchTo(2), &[p("nx2x6x6"), p("2")])?, [p("2x6x6")]);
-/// assert_eq!(infer(Operation::Sum { axes: vec![-1], keepdims: true }, &[p("nx3")])?, [p("nx1")]);
-/// assert!(infer(Operation::SumTo, &[p("nx3"), p("2")]).is_err());
+/// assert_eq!(infer(ShapeOp::BatchMap(vec![0, 2]), &[p("nx1"), p("2x6x6")])?, [p("nx2x6x6")]);
+/// assert_eq!(infer(ShapeOp::SumBatchTo(2), &[p("nx2x6x6"), p("2")])?, [p("2x6x6")]);
+/// assert_eq!(infer(ShapeOp::Sum { axes: vec![-1], keepdims: true }, &[p("nx3")])?, [p("nx1")]);
+/// assert!(infer(ShapeOp::SumTo, &[p("nx3"), p("2")]).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
@@ -50,7 +53,7 @@ use alloc::{vec, vec::Vec};
 /// A node of ONNX with its attributes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Operation<'s> {
+pub enum ShapeOp<'s> {
     /// Broadcasts all operands together.
     Together,
     /// Gives all operands as many axes.
@@ -128,28 +131,28 @@ impl<'p> Part<'p> {
 
 impl From<&Part<'_>> for Shape {
     fn from(part: &Part<'_>) -> Self {
-        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| Cell::from(&dims[axis]));
+        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string().into());
         Shape::partial(part.shape.dims().map(cells), part.base)
     }
 }
 
-impl<'s> Operation<'s> {
+impl<'s> ShapeOp<'s> {
     /// Its words, how many operands there are, if not any number, and whether there is a target.
-    fn form(&self) -> (&'static Words, Option<usize>, bool) {
+    fn form(&self) -> (&'static Caller, Option<usize>, bool) {
         match self {
-            Self::Together => (&operation::PARTIAL_TOGETHER, None, false),
-            Self::Ranks | Self::Branches => (&operation::OPERATE, None, false),
-            Self::Target(_) => (&operation::TO_TARGET, Some(1), true),
-            Self::Axes(_) => (&operation::ALONG_AXES, Some(2), true),
-            Self::InDim(_) => (&operation::IN_DIM, Some(2), true),
+            Self::Together => (&caller::PARTIAL_TOGETHER, None, false),
+            Self::Ranks | Self::Branches => (&caller::OPERATE, None, false),
+            Self::Target(_) => (&caller::TO_TARGET, Some(1), true),
+            Self::Axes(_) => (&caller::ALONG_AXES, Some(2), true),
+            Self::InDim(_) => (&caller::IN_DIM, Some(2), true),
             Self::Batch(bases) | Self::BatchMap(bases) => {
-                (&operation::PARTIAL_BATCHES, Some(bases.len()), false)
+                (&caller::PARTIAL_BATCHES, Some(bases.len()), false)
             }
-            Self::Sum { .. } => (&operation::SUM_AXES, Some(1), false),
-            Self::SumTo => (&operation::SUM_TO, Some(2), true),
-            Self::SumInDim(_) => (&operation::SUM_IN_DIM, Some(2), true),
-            Self::SumBatchTo(_) => (&operation::PARTIAL_BATCH_SUM, Some(2), true),
-            Self::Signature(signature) => (&operation::OPERATE, Some(signature.operands()), false),
+            Self::Sum { .. } => (&caller::SUM_AXES, Some(1), false),
+            Self::SumTo => (&caller::SUM_TO, Some(2), true),
+            Self::SumInDim(_) => (&caller::SUM_IN_DIM, Some(2), true),
+            Self::SumBatchTo(_) => (&caller::PARTIAL_BATCH_SUM, Some(2), true),
+            Self::Signature(signature) => (&caller::OPERATE, Some(signature.operands()), false),
         }
     }
 
@@ -164,16 +167,18 @@ impl<'s> Operation<'s> {
 
     /// The request, for messages.
     #[cold]
-    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> Request {
+    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> ErrorBuilder {
         let (words, _, has_target) = self.form();
         let operands = parts.len() - usize::from(has_target && parts.len() == 2);
-        let mut request = Request::new(words, &parts[..operands]).label(of);
+        let mut request = ErrorBuilder::new(words, &parts[..operands]).label(of);
         for target in &parts[operands..] {
             request = request.to(target);
         }
         match self {
             Self::Target(target) => {
-                request.to(Shape::listed(list(target.len(), &mut |axis| (&target[axis]).into())))
+                let size =
+                    |size: &Option<Dim>| size.as_ref().map_or("-1".into(), |size| size.to_string().into());
+                request.to(Shape::listed(target.iter().map(size).collect()))
             }
             Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
                 request.axes(axes.clone())
@@ -203,7 +208,7 @@ impl<'s> Operation<'s> {
                 return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
             }
             (_, Some(expected)) if expected != shapes.len() => {
-                let (request, found) = (Request::new(&operation::OPERATE, &parts).label(of), shapes.len());
+                let (request, found) = (ErrorBuilder::new(&caller::OPERATE, &parts).label(of), shapes.len());
                 return Err(fail!(
                     request,
                     OperandCount,
@@ -222,6 +227,47 @@ impl<'s> Operation<'s> {
         Ok(InferredShapes::of(vec![shape], checks))
     }
 
+    /// The sizes of the result by the functions that decide for arrays, if all sizes are known. Overflow is not checked.
+    ///
+    /// # Errors
+    /// Those of the operation's function.
+    fn known(
+        &self,
+        parts: &[Part<'_>],
+        request: &dyn Fn() -> ErrorBuilder,
+        of_bases: &dyn Fn() -> ErrorBuilder,
+    ) -> Option<Result<Vec<usize>, BroadcastError>> {
+        let (mut shapes, mut batches, mut bases) = (Vec::new(), Vec::new(), Vec::new());
+        for part in parts {
+            shapes.push(part.shape.sizes()?);
+        }
+        for (part, shape) in parts.iter().zip(&shapes) {
+            let (batch, base) = shape.split_at(part.split().0.len());
+            batches.push(batch);
+            bases.push(base);
+        }
+        let joint = || joint_shape(&batches, request);
+        let to_target = |checked: Result<(), BroadcastError>| checked.map(|()| shapes[1].clone());
+        Some(match self {
+            Self::Together | Self::Batch(_) => joint(),
+            Self::BatchMap(_) => joint_shape(&bases, of_bases).and_then(|base| Ok([joint()?, base].concat())),
+            Self::Target(sizes) => {
+                let target = sizes.iter().map(|size| number(size.as_ref())).collect::<Option<Vec<_>>>()?;
+                resolved(batches[0], &target, Placeholder::Keeps, request)
+            }
+            Self::Axes(axes) => to_target(along(batches[0], batches[1], &Numbers(axes), request).map(drop)),
+            Self::InDim(axes) => to_target(placed(batches[0], batches[1], &Numbers(axes), request, false)),
+            Self::SumInDim(axes) => {
+                to_target(placed_sum::<IxDyn, _>(batches[0], batches[1], &Numbers(axes), request).map(drop))
+            }
+            Self::SumTo | Self::SumBatchTo(_) => {
+                let checked = check_sums(batches[0], batches[1], request, || vec![batches[0]]);
+                to_target(checked).map(|target| [&target, bases[0]].concat())
+            }
+            Self::Sum { .. } | Self::Ranks | Self::Branches | Self::Signature(_) => return None,
+        })
+    }
+
     /// The only result of an operation that is no choice and has no signature.
     fn infer_one(
         &self,
@@ -231,7 +277,7 @@ impl<'s> Operation<'s> {
         with_checks: bool,
     ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
         let request = || self.request(of, parts);
-        let operands = Operands { parts, request: &request };
+        let operands = OperandParts { parts, request: &request };
         operands.check_bases()?;
         let mut target = Vec::new();
         if let Self::Target(sizes) = self {
@@ -239,10 +285,15 @@ impl<'s> Operation<'s> {
                 target.extend_from_slice(size.as_slice());
             }
         }
+        let of_bases = || ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
+        if let Some(sizes) = self.known(parts, &request, &of_bases) {
+            let sizes = sizes?;
+            check_len(&sizes, request)?;
+            return Ok((sizes.into(), Vec::new()));
+        }
         let Rule { mut layout, count, result } = operands.rule(self, &target)?;
         layout.has_target = self.form().2;
         let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
-        let of_bases = || Request::new(&operation::PARTIAL_BASES, parts).label(of);
         let blame = |request, mut clash: Clash<'_>| {
             if clash.axis < bases {
                 return incompatible(of_bases(), clash);
@@ -281,23 +332,23 @@ impl<'s> Operation<'s> {
     }
 }
 
-impl Operation<'_> {
+impl ShapeOp<'_> {
     /// The operation, unless it has a signature.
-    fn without_signature(&self) -> Option<Operation<'static>> {
+    fn without_signature(&self) -> Option<ShapeOp<'static>> {
         Some(match self.clone() {
             Self::Signature(_) => return None,
-            Self::Together => Operation::Together,
-            Self::Ranks => Operation::Ranks,
-            Self::Branches => Operation::Branches,
-            Self::Target(target) => Operation::Target(target),
-            Self::Axes(axes) => Operation::Axes(axes),
-            Self::InDim(axes) => Operation::InDim(axes),
-            Self::Batch(bases) => Operation::Batch(bases),
-            Self::BatchMap(bases) => Operation::BatchMap(bases),
-            Self::Sum { axes, keepdims } => Operation::Sum { axes, keepdims },
-            Self::SumTo => Operation::SumTo,
-            Self::SumInDim(axes) => Operation::SumInDim(axes),
-            Self::SumBatchTo(base) => Operation::SumBatchTo(base),
+            Self::Together => ShapeOp::Together,
+            Self::Ranks => ShapeOp::Ranks,
+            Self::Branches => ShapeOp::Branches,
+            Self::Target(target) => ShapeOp::Target(target),
+            Self::Axes(axes) => ShapeOp::Axes(axes),
+            Self::InDim(axes) => ShapeOp::InDim(axes),
+            Self::Batch(bases) => ShapeOp::Batch(bases),
+            Self::BatchMap(bases) => ShapeOp::BatchMap(bases),
+            Self::Sum { axes, keepdims } => ShapeOp::Sum { axes, keepdims },
+            Self::SumTo => ShapeOp::SumTo,
+            Self::SumInDim(axes) => ShapeOp::SumInDim(axes),
+            Self::SumBatchTo(base) => ShapeOp::SumBatchTo(base),
         })
     }
 }
@@ -320,7 +371,7 @@ pub(super) fn merge_shapes(
     a: &PartialShape,
     b: &PartialShape,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || Request::new(&operation::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
+    let request = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
     let shapes = match [a.dims(), b.dims()] {
         [Some(own), Some(other)] => vec![own, other],
         [Some(dims), None] | [None, Some(dims)] => vec![dims],

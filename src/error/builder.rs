@@ -1,0 +1,226 @@
+//! Errors step by step: an operation with its shapes first, then what is wrong with it.
+
+use super::caller::{Align, Caller, RESOLVE};
+use super::shape::{Shape, signed};
+use super::{BroadcastError, ErrorKind, Mark, Report};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
+use core::fmt::{self, Display};
+use core::mem::ManuallyDrop;
+
+/// A number of axes, which prints in words.
+pub(crate) struct Count(pub(crate) usize);
+
+impl Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 1 { f.write_str("1 axis") } else { write!(f, "{} axes", self.0) }
+    }
+}
+
+/// An operand by its position, or the result, in words.
+pub(crate) fn owner(operand: Option<usize>) -> String {
+    if let Some(operand) = operand { format!("operand {operand}") } else { "the result".into() }
+}
+
+/// The error of a builder, with its [`ErrorKind`] and the end of its message.
+macro_rules! fail {
+    ($builder:expr, $Kind:ident, $($detail:tt)+) => {
+        $builder.error($crate::error::ErrorKind::$Kind, format_args!($($detail)+))
+    };
+}
+pub(crate) use fail;
+
+/// An operation with its shapes, of which [`error`](Self::error) makes an error.
+///
+/// Only a panic can keep a builder from becoming an error, and then it leaks. In return, the functions that pass it on
+/// contain no code to drop it.
+#[must_use]
+pub(crate) struct ErrorBuilder(pub(super) ManuallyDrop<Box<Report>>);
+
+impl ErrorBuilder {
+    /// Cold, and so is all that is done with a builder.
+    #[cold]
+    pub(crate) fn new<'s, S>(caller: &'static Caller, operands: &'s [S]) -> Self
+    where
+        Shape: From<&'s S>,
+    {
+        let mut builder = Self::of(caller);
+        for operand in operands {
+            builder.add(operand.into(), caller.operands);
+        }
+        builder.0.operands = operands.len();
+        builder
+    }
+
+    fn of(caller: &'static Caller) -> Self {
+        // Allocated first, else this would contain the code to drop a report if there is no memory.
+        let memory = Box::new_uninit();
+        // `error` sets the kind and the detail.
+        let report = Report {
+            kind: ErrorKind::Incompatible,
+            caller,
+            shapes: Vec::new(),
+            operands: 0,
+            axes: Vec::new(),
+            text: Box::default(),
+            label: None,
+            subject: Box::default(),
+            detail: String::new(),
+            position: None,
+            sizes: Vec::new(),
+            clash: None,
+            marks: Vec::new(),
+        };
+        Self(ManuallyDrop::new(Box::write(memory, report)))
+    }
+
+    #[inline(never)]
+    fn add(&mut self, mut shape: Shape, align: Align) {
+        shape.align = align;
+        self.0.shapes.push(shape);
+    }
+
+    /// Adds a target.
+    pub(crate) fn to(mut self, target: impl Into<Shape>) -> Self {
+        let align = self.0.caller.target;
+        self.add(target.into(), align);
+        self
+    }
+
+    /// Adds the axes that the caller named.
+    pub(crate) fn axes(mut self, axes: Vec<i128>) -> Self {
+        self.0.axes = axes;
+        self
+    }
+
+    pub(crate) fn text(mut self, text: &dyn Display) -> Self {
+        self.0.text = format!("{text}").into();
+        self
+    }
+
+    /// Names the operation in a program of several.
+    pub(crate) fn label(mut self, label: Option<&str>) -> Self {
+        self.0.label = label.map(Into::into);
+        self
+    }
+
+    /// Sets the axis that has a wrong size, in words. The detail is what it has.
+    pub(crate) fn subject(mut self, axis: &dyn Display) -> Self {
+        self.0.subject = format!("{axis}").into();
+        self
+    }
+
+    /// Sets the axis at fault.
+    pub(crate) fn at(mut self, axis: i128) -> Self {
+        self.0.position = Some(axis);
+        self
+    }
+
+    /// Adds carets to the picture.
+    #[inline(never)]
+    pub(crate) fn marks(mut self, marks: &[Mark]) -> Self {
+        self.0.marks.extend_from_slice(marks);
+        self
+    }
+
+    /// Adds the sizes at fault.
+    #[inline(never)]
+    pub(crate) fn sizes(mut self, sizes: &[&dyn Display]) -> Self {
+        for size in sizes {
+            self.0.sizes.push(format!("{size}"));
+        }
+        self
+    }
+
+    /// An error with `detail` after the colon. [`fail!`] calls it.
+    #[inline(never)]
+    pub(crate) fn error(mut self, kind: ErrorKind, detail: fmt::Arguments<'_>) -> BroadcastError {
+        (self.0.kind, self.0.detail) = (kind, alloc::fmt::format(detail));
+        BroadcastError(ManuallyDrop::into_inner(self.0))
+    }
+
+    /// Two sizes of an axis of the result do not go together. `shapes` are the positions of their shapes.
+    pub(crate) fn incompatible(self, axis: usize, [a, b]: [usize; 2], shapes: [usize; 2]) -> BroadcastError {
+        self.clash(axis, [&a, &b], shapes, "")
+    }
+
+    /// [`incompatible`](Self::incompatible) for sizes that may not be known. `note` says more of a size.
+    pub(crate) fn clash(
+        mut self,
+        axis: usize,
+        [a, b]: [&dyn Display; 2],
+        shapes: [usize; 2],
+        note: &str,
+    ) -> BroadcastError {
+        let &Caller { axis: word, rule, numbered: (from, of), .. } = self.0.caller;
+        let ([first, second], count) = (shapes, self.0.operands);
+        let second: &dyn Display = if second == count { &"the output" } else { &second };
+        let numbers = if count < from { String::new() } else { format!(" ({of} {first} and {second})") };
+        self.0.clash = Some(shapes);
+        let builder = self.at(axis as i128).marks(&[Mark::Result(axis)]).sizes(&[a, b]);
+        let builder = builder.subject(&format_args!("{word} {axis}"));
+        fail!(builder, Incompatible, "sizes {a} and {b}{numbers}, expected {rule}{note}")
+    }
+
+    /// The non-zero sizes of the result multiply past `isize::MAX`.
+    pub(crate) fn overflow(self, result: &[usize]) -> BroadcastError {
+        fail!(self, Overflow, "the non-zero sizes of the result {result:?} multiply past isize::MAX")
+    }
+
+    /// The result, whose elements have `size` bytes, takes more than `isize::MAX` bytes or more than can be allocated.
+    pub(crate) fn too_large(self, result: &[usize], size: usize) -> BroadcastError {
+        let mut bytes = size.max(1);
+        for &size in result {
+            bytes = bytes.saturating_mul(size.max(1));
+        }
+        let (takes, bytes, what) = if isize::try_from(bytes).is_ok() {
+            ("takes", bytes, ", which cannot be allocated")
+        } else {
+            ("with elements of", size, " is larger than isize::MAX bytes")
+        };
+        fail!(self, TooLarge, "the result {result:?} {takes} {bytes} bytes{what}")
+    }
+
+    /// A size of the target is one that no axis can have. -1 is allowed if it `keeps` a size.
+    pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
+        let (what, range) = (if keeps { "-1 or a size" } else { "a size" }, "from 0 to isize::MAX");
+        let note = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
+        let (mark, size) = (Mark::Shape(self.0.operands, axis), signed(size));
+        let builder = self.at(axis as i128).marks(&[mark]).sizes(&[&size]);
+        fail!(builder, InvalidSize, "axis {axis} of the target is {size}, expected {what} {range}{note}")
+    }
+
+    /// The target has -1 at an axis that the array, or its batch, does not have.
+    pub(crate) fn placeholder_on_new_axis(mut self, axis: usize) -> BroadcastError {
+        self.0.caller = &RESOLVE;
+        let shape = &mut self.0.shapes[0];
+        shape.drop_base();
+        let words = shape.text();
+        let builder = self.at(axis as i128).marks(&[Mark::Result(axis)]);
+        fail!(builder, PlaceholderOnNewAxis, "shape {words} has no such axis")
+    }
+
+    /// `owner` has too few axes.
+    pub(crate) fn too_few_axes(self, owner: &str, expected: usize, found: usize) -> BroadcastError {
+        fail!(self, TooFewAxes, "the {owner} has {}, expected at least {expected}", Count(found))
+    }
+
+    /// A named axis does not exist.
+    pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
+        let of = match self.0.caller.target {
+            Align::Hidden => "",
+            Align::Stars | Align::AtAxes if self.0.operands > 1 => " of the joint shape",
+            Align::Stars | Align::AtAxes => " of the array",
+            _ => " of the target",
+        };
+        let (builder, axis, ndim) = (self.at(axis), signed(axis), Count(ndim));
+        fail!(builder, AxisOutOfBounds, "axis {axis} is out of bounds for {ndim}{of}")
+    }
+
+    /// An axis is named twice.
+    pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
+        // an axis that is counted from the end of an unknown number has no column
+        let mark = Mark::Result(usize::try_from(axis).unwrap_or(usize::MAX));
+        let (builder, axis) = (self.at(axis).marks(&[mark]), signed(axis));
+        fail!(builder, DuplicateAxis, "axis {axis} is named more than once")
+    }
+}
