@@ -263,7 +263,8 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
                 let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
                 out.write(match adds {
                     false => sum,
-                    true if i < overlap => (*out).clone(),
+                    // wide ones do not overlap, and some operations on them would no longer be vectorised
+                    true if const { N == NARROW } && i < overlap => (*out).clone(),
                     true => op.apply((*out).clone(), sum),
                 });
             }
