@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::nest::{BaseInputs, BaseOutput, Elements, Forms, Nest, Output, State, steps};
+use super::nest::{BaseInputs, BaseOutput, Elements, ErasedNest, Forms, Nest, Output, steps};
 use super::threads::count;
 use ndarray::{ArrayRef, ArrayViewMut, Dimension};
 
@@ -17,8 +17,8 @@ pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, D: Dimension, B
     base: usize,
     visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>),
 ) {
-    let mut state = State::new();
-    if let Some(nest) = Nest::over_bases(&mut state, inputs, &mut BaseOutput::of(Output::of(out), base)) {
+    let mut erased = ErasedNest::new();
+    if let Some(nest) = Nest::of_bases(&mut erased, inputs, &mut BaseOutput::of(Output::of(out), base)) {
         nest.for_each(visit);
     }
 }
@@ -37,8 +37,8 @@ pub(crate) fn par_for_each_base<
     base: usize,
     visit: impl Fn(F::Views, ArrayViewMut<'_, T, B>) + Sync,
 ) {
-    let mut state = State::new();
-    if let Some(nest) = Nest::over_bases(&mut state, inputs, &mut BaseOutput::of(Output::of(out), base)) {
+    let mut erased = ErasedNest::new();
+    if let Some(nest) = Nest::of_bases(&mut erased, inputs, &mut BaseOutput::of(Output::of(out), base)) {
         // the cost of a closure is unknown: several parts a thread balance the load
         let grain = steps(nest.loops()).div_ceil(8 * count());
         nest.in_parts(grain, &|part| part.for_each(&visit));

@@ -21,10 +21,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{Copies, Reserved};
+use super::memory::{OperandCopies, Reserved};
 use super::nest::{
-    Elements, FEW, Inputs, Loop, Make, Nest, OneThread, Output, RowsOf, SHORT, SharedVisitor, State, Steps,
-    Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
+    Elements, ErasedNest, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf, SHORT_ROW, SerialPass,
+    SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
@@ -34,7 +34,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 
 /// The most bytes that a tile has along the loop where an input is adjacent: some cache lines, so that each is read whole.
 /// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
-const ACROSS: usize = 256;
+const TILE_BYTES: usize = 256;
 /// The bytes of a cache line.
 const LINE: usize = 64;
 
@@ -71,7 +71,7 @@ fn filled<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn RowsOf<MaybeUninit<R>, E>,
 ) -> Array<R, D> {
-    reserved.written(order, &mut |out| fill(out, inputs, rows))
+    reserved.filled_by(order, &mut |out| fill(out, inputs, rows))
 }
 
 /// A copy of an array in standard layout.
@@ -99,7 +99,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
 }
 
 /// Runs a nest.
-pub(super) fn arranged<'s>(mut nest: Nest<'_, OneThread<'_, 's>>) -> Written<'s> {
+pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
     let is_small = nest.is_small();
     if !is_small {
         nest.arrange(0);
@@ -108,7 +108,7 @@ pub(super) fn arranged<'s>(mut nest: Nest<'_, OneThread<'_, 's>>) -> Written<'s>
 }
 
 /// Runs an arranged nest.
-pub(super) fn run<'s>(nest: Nest<'_, OneThread<'_, 's>>, is_small: bool) -> Written<'s> {
+pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>, is_small: bool) -> Written<'s> {
     if is_small {
         return nest.run_rows();
     }
@@ -125,20 +125,20 @@ fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
 
 /// The loop along which the first input is adjacent that has gaps along the innermost loop, and how many of its steps make
 /// good use of a cache line.
-pub(super) fn loop_across(nest: &State) -> Option<(usize, usize)> {
-    near_loop(nest, 0)
+pub(super) fn contiguous_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
+    nearest_loop(nest, 0)
 }
 
 /// The loop along which the first input is nearest that has gaps along the innermost loop, adjacent or less than `reach` bytes
 /// apart, and how many of its steps make good use of cache lines.
-fn near_loop(nest: &State, reach: usize) -> Option<(usize, usize)> {
+fn nearest_loop(nest: &ErasedNest, reach: usize) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
     let k = input_with_gaps(inner, sizes)?;
     let far = inner.stride(k).abs().min(reach.max(sizes[k] + 1).cast_signed());
     let is_near = |l: &Loop| l.len() > 3 && (1..far).contains(&l.stride(k));
     let near = outer.iter().enumerate().filter(|(_, l)| is_near(l)).min_by_key(|(_, l)| l.stride(k));
     let (place, l) = near.filter(|_| inner.len() > 3)?;
-    Some((place, l.part(ACROSS / l.stride(k).unsigned_abs())))
+    Some((place, l.part(TILE_BYTES / l.stride(k).unsigned_abs())))
 }
 
 /// A tile for which inputs are copied.
@@ -151,21 +151,21 @@ struct Tile {
 
 impl Tile {
     /// The tile for a nest, or `None` if its two innermost loops serve.
-    fn of(nest: &State) -> Option<Self> {
+    fn of(nest: &ErasedNest) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
         // a row that is read where it lies
         let is_read = input_with_gaps(inner, sizes).is_none() && nest.has_row();
-        let is_long = inner.len() >= if is_read { SHORT } else { FEW };
+        let is_long = inner.len() >= if is_read { SHORT_ROW } else { ONE_BY_ONE };
         if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
             return None;
         }
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
         let copied = sizes.len() - 1;
-        let most = Copies::share_of(copied) / largest;
+        let most = OperandCopies::share_of(copied) / largest;
         let mut tile = Self { steps: Steps::filled(loops.len(), 1), copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-        if let Some(across) = near_loop(nest, LINE).filter(|_| are_plain) {
+        if let Some(across) = nearest_loop(nest, LINE).filter(|_| are_plain) {
             tile.join(loops, sizes[0], 0, most, Some(across));
             return Some(tile);
         }
@@ -175,7 +175,7 @@ impl Tile {
         }
         // elements without bytes look adjacent and like one that stays
         let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[first..], k, sizes[k]);
-        (first < last && steps(loops) >= FEW && (1..sizes.len()).all(is_copied)).then_some(tile)
+        (first < last && steps(loops) >= ONE_BY_ONE && (1..sizes.len()).all(is_copied)).then_some(tile)
     }
 
     /// Adds the innermost loops, from `first` on, that are one row of the output, of up to `most` elements; and as many steps
@@ -222,7 +222,7 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
 pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    make: impl Make<R, E> + Copy + Sync,
+    map: impl MapElement<R, E> + Copy + Sync,
 ) -> Array<R, D> {
-    reserved.written(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(make))))
+    reserved.filled_by(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
 }

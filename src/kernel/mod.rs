@@ -3,7 +3,7 @@
 //! Two rules:
 //! 1. A case is brought to a loop that there is, not given a loop of its own.
 //! 2. Types stop at the row. What is compiled for a closure are rows that are written or visited (`Rows`), panels that
-//!    are combined in registers, and a single element ([`Makes`](nest::Makes)). All else is compiled once: maps and what cuts and
+//!    are combined in registers, and a single element ([`ElementLoops`](nest::ElementLoops)). All else is compiled once: maps and what cuts and
 //!    arranges loops in this crate, reductions for each type of elements, in this crate for common ones.
 //!
 //! | part | owns | knows of types |
@@ -25,14 +25,14 @@
 //! crate has compiled. `Job::large` makes a nest and arranges it by the input's strides, `halved` halves it while it is large, and
 //! `block::reduce` plans blocks. `block::elements_of` gives a block's elements: where they lie, if lanes lie without gaps; combined in
 //! registers along one loop (`Nest::sum`), if rows do; or copied to a buffer. `fold` reduces what is left of the block, `Levels` adds
-//! the results of blocks, and `Nest::put` visits the outputs with them.
+//! the results of blocks, and `Nest::store_results` visits the outputs with them.
 //!
-//! **A fused sum** takes the same way. Its source has the closure as [`Makes`](nest::Makes), whose panels read the operands and combine
+//! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the operands and combine
 //! the results in registers. Where an operand has gaps, a map fills the block's buffer.
 //!
 //! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arranged` orders it by strides, and
 //! `map::run` visits rows: of the two innermost loops (`Nest::run_rows`), or of tiles for which operands with gaps are copied to L1
-//! (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest (`cut::few`), in reductions too.
+//! (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest (`cut::small_block`), in reductions too.
 //!
 //! **A copy** is a map of one operand, whose closure clones. So is storing results.
 //!
@@ -82,17 +82,17 @@ pub(crate) mod source;
 mod tests;
 pub(crate) mod threads;
 
-/// Panics unless what a caller has promised `holds`: an `assert!` whose panic names no line, of which each takes 48 bytes of
-/// a program, and more where it is inlined.
+/// Panics with `fault` unless `holds`. Like `assert!` without a location: each `assert!` adds 48 bytes to a program, and more where
+/// it is inlined.
 #[inline(always)]
-fn ensure(holds: bool, promise: &'static str) {
+fn ensure(holds: bool, fault: &'static str) {
     if !holds {
-        broken(promise);
+        fail(fault);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn broken(promise: &'static str) -> ! {
-    panic!("{promise}")
+fn fail(fault: &'static str) -> ! {
+    panic!("{fault}")
 }

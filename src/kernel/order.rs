@@ -34,12 +34,12 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
         (_, Some(order)) => sort(strides, shape, order),
     };
     if is_turned {
-        let (mut few, mut many) = ([0; 8], Vec::new());
-        let axes = if let Some(few) = few.get_mut(..strides.len()) {
-            few
+        let (mut stack, mut heap) = ([0; 8], Vec::new());
+        let axes = if let Some(stack) = stack.get_mut(..strides.len()) {
+            stack
         } else {
-            many.resize(strides.len(), 0);
-            &mut many[..]
+            heap.resize(strides.len(), 0);
+            &mut heap[..]
         };
         axes.copy_from_slice(strides);
         for &axis in axes.iter().rev() {

@@ -43,12 +43,12 @@ pub(crate) fn dispatch_or<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) 
         // SAFETY: The CPU has AVX2, checked just above.
         return unsafe { avx2(work) };
     }
-    if const { IS_ASKED } { apart(work, other) } else { baseline(work) }
+    if const { IS_ASKED } { out_of_line(work, other) } else { baseline(work) }
 }
 
 /// Not inlined: what it has on the stack would be added to that of the loop for AVX2.
 #[inline(never)]
-fn apart<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) -> W::Output {
+fn out_of_line<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) -> W::Output {
     other(work)
 }
 

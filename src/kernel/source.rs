@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::nest::{Elements, Inputs, Make, Makes, MakesOf, OrderedAxes, Reads, Visit};
+use super::nest::{
+    ElementLoops, ElementLoopsOf, Elements, Inputs, MapElement, OrderedAxes, RawInputs, Visit,
+};
 use super::operation::{Operation, add};
-use super::reduce::{Fold, Loops};
+use super::reduce::{Fold, FoldLoops};
 use super::simd::is_known;
 use super::threads::{Join, join};
 use alloc::vec::Vec;
@@ -19,12 +21,12 @@ pub(super) type Prepare<'a, A> = &'a dyn Fn(&mut [A]);
 /// Not exported; public because a hidden method of a public trait makes it.
 #[derive(Clone, Copy)]
 pub struct Source<'a, A> {
-    pub(super) reads: &'a Reads<'a>,
+    pub(super) inputs: &'a RawInputs<'a>,
     /// Makes the elements from those of the inputs; `None` if they are the elements of the one input.
-    makes: Option<&'a dyn Makes<A>>,
+    element_loops: Option<&'a dyn ElementLoops<A>>,
     /// Combines elements; `None` for the sum of a type that this crate knows, whose loops it has compiled.
     pub(super) fold: Option<&'a dyn Fold<A>>,
-    /// Runs two halves on two threads, if these may share the inputs and `makes`, and may have elements.
+    /// Runs two halves on two threads, if these may share the inputs and `element_loops`, and may have elements.
     pub(super) join: Option<Join>,
     /// Changes elements before they are combined.
     pub(super) prepare: Option<Prepare<'a, A>>,
@@ -33,18 +35,18 @@ pub struct Source<'a, A> {
 impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     fn new<O: Operation<A>>(
-        reads: &'a Reads<'a>,
-        makes: Option<&'a dyn Makes<A>>,
-        loops: &'a Loops<A, O>,
+        inputs: &'a RawInputs<'a>,
+        element_loops: Option<&'a dyn ElementLoops<A>>,
+        loops: &'a FoldLoops<A, O>,
     ) -> Self {
         let is_compiled = const { O::IS_PLUS } && is_known::<A>();
         let fold: Option<&dyn Fold<A>> = if is_compiled { None } else { Some(loops) };
-        Self { reads, makes, fold, join: None, prepare: None }
+        Self { inputs, element_loops, fold, join: None, prepare: None }
     }
 
     /// The elements of an array.
     #[inline(always)]
-    pub(crate) fn stored<O: Operation<A>>(array: &'a Inputs<'a, (A,)>, loops: &'a Loops<A, O>) -> Self {
+    pub(crate) fn stored<O: Operation<A>>(array: &'a Inputs<'a, (A,)>, loops: &'a FoldLoops<A, O>) -> Self {
         Self::new(array, None, loops)
     }
 
@@ -52,17 +54,17 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     pub(crate) fn fused<E: Elements, O: Operation<A>>(
         inputs: &'a Inputs<'a, E>,
-        makes: &'a dyn MakesOf<A, E>,
-        loops: &'a Loops<A, O>,
+        element_loops: &'a dyn ElementLoopsOf<A, E>,
+        loops: &'a FoldLoops<A, O>,
     ) -> Self {
-        Self::new(inputs, Some(makes), loops)
+        Self::new(inputs, Some(element_loops), loops)
     }
 
     /// [`stored`](Self::stored), on several threads.
     #[inline(always)]
     pub(crate) fn par_stored<O: Operation<A> + Sync>(
         array: &'a Inputs<'a, (A,)>,
-        loops: &'a Loops<A, O>,
+        loops: &'a FoldLoops<A, O>,
     ) -> Self
     where
         A: Send + Sync,
@@ -74,13 +76,13 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     pub(crate) fn par_fused<E: Elements + Sync, O: Operation<A> + Sync>(
         inputs: &'a Inputs<'a, E>,
-        makes: &'a (dyn MakesOf<A, E> + Sync),
-        loops: &'a Loops<A, O>,
+        element_loops: &'a (dyn ElementLoopsOf<A, E> + Sync),
+        loops: &'a FoldLoops<A, O>,
     ) -> Self
     where
         A: Send + Sync,
     {
-        Self { join: Some(join), ..Self::fused(inputs, makes, loops) }
+        Self { join: Some(join), ..Self::fused(inputs, element_loops, loops) }
     }
 
     /// The same source, whose elements `prepare` changes before they are combined.
@@ -99,27 +101,27 @@ impl<'a, A: Clone> Source<'a, A> {
         then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
     ) -> R {
         let mut axes = OrderedAxes::default();
-        let reads = &self.reads.in_order(shape, order, &mut axes);
+        let inputs = &self.inputs.in_order(shape, order, &mut axes);
         let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        then(&Source { reads, ..*self }, &shape)
+        then(&Source { inputs, ..*self }, &shape)
     }
 
     /// Makes the elements; those of an array are cloned by `fold`.
     #[inline]
-    pub(super) fn makes(&self, fold: &'a dyn Fold<A>) -> &'a dyn Makes<A> {
-        self.makes.unwrap_or(fold)
+    pub(super) fn element_loops(&self, fold: &'a dyn Fold<A>) -> &'a dyn ElementLoops<A> {
+        self.element_loops.unwrap_or(fold)
     }
 
     /// Whether the elements are those of the one input.
     #[inline(always)]
     pub(super) fn is_stored(&self) -> bool {
-        self.makes.is_none()
+        self.element_loops.is_none()
     }
 
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
-        self.reads.shapes()
+        self.inputs.shapes()
     }
 }
 
@@ -127,11 +129,11 @@ impl<'a, A: Clone> Source<'a, A> {
 #[derive(Clone, Copy)]
 pub(crate) struct Cloned;
 
-impl<A: Clone> Make<A, (A,)> for Cloned {
+impl<A: Clone> MapElement<A, (A,)> for Cloned {
     const IS_CLONE: bool = true;
 
     #[inline(always)]
-    fn make(&mut self, (element,): (&A,)) -> A {
+    fn map(&mut self, (element,): (&A,)) -> A {
         element.clone()
     }
 }

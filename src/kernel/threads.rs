@@ -1,6 +1,6 @@
 //! Executors of a pass: the calling thread, or several threads with the feature `rayon`.
 
-use super::nest::{Nest, State, Written, steps};
+use super::nest::{ErasedNest, Nest, Written, steps};
 
 /// The fewest elements of half a pass: a smaller one takes less time than waking a thread. Measured on Zen 4 with f32: 2^16 to
 /// 2^20 take about as long.
@@ -24,8 +24,8 @@ pub(super) fn in_parts<'s, P: Copy + Send>(
     if loops.is_empty() || steps(loops) / 2 < grain.max(1) {
         return run(nest);
     }
-    let mut room = State::on_heap();
-    let [first, second] = nest.halves(0, &mut room);
+    let mut scratch = ErasedNest::on_heap();
+    let [first, second] = nest.halves(0, &mut scratch);
     let (mut written, more) = in_two(|| in_parts(first, grain, run), || in_parts(second, grain, run));
     written.add(more);
     written

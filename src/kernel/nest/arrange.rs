@@ -2,37 +2,39 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Access, Dropped, FEW, Kinds, Loop, OPERANDS, Reads, SMALL, State, StridedAxes};
+use super::{
+    Access, Dropped, ElementInfo, ErasedNest, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SMALL_NEST, StridedAxes,
+};
 use crate::kernel::ensure;
 
-impl State {
+impl ErasedNest {
     /// Makes a nest along the axes of `shape`. The axes of each input are its last ones, of equal size or of size 1, along which
     /// the input stays. The axes of `out` are those that are not `dropped`, in order, of equal size or of size 1. Without a
     /// set of dropped axes, the leading axes are dropped that `out` does not have. Returns whether there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
-    pub(super) fn over(
+    pub(super) fn build(
         &mut self,
         shape: &[usize],
         out: Option<RawOutput<'_>>,
         dropped: Dropped<'_>,
-        reads: &Reads<'_>,
+        inputs: &RawInputs<'_>,
     ) -> bool {
-        let (operands, kinds) = (&mut self.operands, reads.kinds);
-        (operands.count, operands.rows) = (kinds.count + 1, kinds.rows);
-        (operands.plain, operands.sizes) = ((kinds.plain)(), kinds.sizes);
+        let (operands, info) = (&mut self.operands, inputs.info);
+        (operands.count, operands.rows) = (info.count + 1, info.rows);
+        (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
         operands.access = if out.is_some() { Access::Distinct } else { Access::Inputs };
         let mut axes = StridedAxes { sizes: &[], strides: &[] };
         if let Some(out) = out {
             (operands.at[0], operands.sizes[0], axes) = (out.at, out.size, out.axes);
         }
         for k in 1..operands.count {
-            operands.at[k] = reads.at[k - 1].cast_mut();
+            operands.at[k] = inputs.at[k - 1].cast_mut();
         }
         // without an output, no loop is kept
         let dropped = if operands.access == Access::Inputs { None } else { dropped };
-        self.add_axes(shape, axes, dropped, &reads.sizes[..kinds.count], &reads.strides[..kinds.count])
+        self.add_axes(shape, axes, dropped, &inputs.sizes[..info.count], &inputs.strides[..info.count])
     }
 
     /// Adds a loop for each axis of `shape`. Returns whether there is no index.
@@ -46,16 +48,16 @@ impl State {
         strides: &[&[isize]],
     ) -> bool {
         self.loops.truncate(0);
-        ensure(out.sizes.len() <= shape.len(), "the output has at most as many axes as the shape");
+        ensure(out.sizes.len() <= shape.len(), "the output has more axes than the shape");
         for own in sizes {
-            ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
+            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
         }
         let (leading, mut out_axis) = (shape.len() - out.sizes.len(), 0);
         for (axis, &len) in shape.iter().enumerate() {
             let mut l = Loop { len, kept: false, strides: [0; OPERANDS] };
             if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
                 let size = out.sizes[out_axis];
-                ensure(size == len || size == 1, "an axis of the output has the size of the shape or 1");
+                ensure(size == len || size == 1, "an axis of the output does not fit the shape");
                 if size == len && len > 1 {
                     (l.kept, l.strides[0]) =
                         (true, out.strides[out_axis] * self.operands.sizes[0].cast_signed());
@@ -67,7 +69,7 @@ impl State {
             }
             for (k, own) in sizes.iter().enumerate() {
                 let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
-                ensure(own[i] == len || own[i] == 1, "an axis of an input has the size of the shape or 1");
+                ensure(own[i] == len || own[i] == 1, "an axis of an input does not fit the shape");
                 if own[i] == len && len > 1 {
                     l.strides[k + 1] = strides[k][i] * self.operands.sizes[k + 1].cast_signed();
                 }
@@ -76,7 +78,7 @@ impl State {
                 self.loops.push(l);
             }
         }
-        ensure(out_axis == out.sizes.len(), "every axis of the output is one of the shape");
+        ensure(out_axis == out.sizes.len(), "the output has an axis that the shape has not");
         false
     }
 
@@ -93,14 +95,14 @@ impl State {
         let are_read = |l: &Loop| (1..self.operands.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l));
         match &*self.loops {
             [] => true,
-            [l] => l.len <= SMALL && is_adjacent(0, l) && (l.len <= FEW || are_read(l)),
+            [l] => l.len <= SMALL_NEST && is_adjacent(0, l) && (l.len <= ONE_BY_ONE || are_read(l)),
             [rows, l] => {
                 let steps = rows.len.saturating_mul(l.len);
                 l.len > 3
-                    && steps <= SMALL
+                    && steps <= SMALL_NEST
                     && is_adjacent(0, l)
                     && are_read(l)
-                    && (steps < FEW || self.has_row_along(l))
+                    && (steps < ONE_BY_ONE || self.has_row_along(l))
             }
             _ => false,
         }
@@ -193,18 +195,18 @@ impl State {
         }
     }
 
-    /// Cuts the loop at `place`: the first half of its steps stay, the others go to `room`.
-    pub(super) fn halve<'n>(&'n mut self, place: usize, room: &mut State) -> &'n mut Self {
+    /// Cuts the loop at `place`: the first half of its steps stay, the others go to `scratch`.
+    pub(super) fn halve<'n>(&'n mut self, place: usize, scratch: &mut ErasedNest) -> &'n mut Self {
         let l = self.loops[place];
         let half = l.len / 2;
-        ensure(self.operands.access == Access::Inputs || l.kept, "parts have different outputs");
-        ensure(half > 0, "a loop of several steps");
-        room.copy_from(self);
-        room.advance(&l, half);
-        room.loops[place].len = l.len - half;
+        ensure(self.operands.access == Access::Inputs || l.kept, "parts share an output");
+        ensure(half > 0, "a loop of one step is halved");
+        scratch.copy_from(self);
+        scratch.advance(&l, half);
+        scratch.loops[place].len = l.len - half;
         self.loops[place].len = half;
         self.loops.retain(|l| l.len > 1);
-        room.loops.retain(|l| l.len > 1);
+        scratch.loops.retain(|l| l.len > 1);
         self
     }
 
@@ -212,18 +214,18 @@ impl State {
     ///
     /// # Panics
     /// If there are not as many indices, or no output.
-    pub(super) fn put(&mut self, at: *const u8, len: usize, kinds: &'static Kinds) {
-        ensure(self.operands.access != Access::Inputs, "an output");
-        let size = kinds.sizes[1];
+    pub(super) fn set_input(&mut self, at: *const u8, len: usize, info: &'static ElementInfo) {
+        ensure(self.operands.access != Access::Inputs, "no output");
+        let size = info.sizes[1];
         self.loops.retain(|l| l.kept);
         let mut count = 1_usize;
         for l in self.loops.iter_mut().rev() {
             l.strides[1] = count.wrapping_mul(size).cast_signed();
             count = count.saturating_mul(l.len);
         }
-        ensure(count == len, "a result for each output");
+        ensure(count == len, "not one result for each output");
         let operands = &mut self.operands;
-        (operands.count, operands.rows, operands.plain) = (2, kinds.rows, (kinds.plain)());
+        (operands.count, operands.rows, operands.plain) = (2, info.rows, (info.plain)());
         (operands.at[1], operands.sizes[1]) = (at.cast_mut(), size);
         self.merge();
     }
@@ -247,7 +249,7 @@ impl State {
         }
         let operands = &mut self.operands;
         (operands.at[0], operands.sizes[0], operands.access) = (at, size, Access::Distinct);
-        ensure(count == len, "a slot for each element");
+        ensure(count == len, "not one slot for each element");
         self.merge();
     }
 }

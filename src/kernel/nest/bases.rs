@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{Elements, Inputs, Output, Reads, StridedAxes};
+use super::{Elements, Inputs, Output, RawInputs, StridedAxes};
 use core::ptr::NonNull;
 use ndarray::{ArrayBase, ArrayRef, Axis, Dimension, Ix2, RawData, ShapeBuilder, StrideShape};
 
@@ -134,13 +134,13 @@ pub(crate) fn matrices<'a, T>(
         (is_one(0) && axes == [1, 2, 1], all(1).as_rows(1), out.axes.as_rows(1))
     {
         if rows.sizes[0] == to.sizes[0] {
-            let reads = Reads {
+            let raw = RawInputs {
                 at: core::array::from_fn(|k| inputs.at[[1, 0][k.min(1)]]),
                 sizes: core::array::from_fn(|k| inputs.sizes[[1, 0][k.min(1)]]),
                 strides: core::array::from_fn(|k| inputs.strides[[1, 0][k.min(1)]]),
-                ..inputs.reads
+                ..inputs.raw
             };
-            let swapped = Inputs { reads, ..inputs };
+            let swapped = Inputs { raw, ..inputs };
             let (StridedAxes { sizes: &[m, n], strides: &[down, along] }, bases) =
                 (last(0), [inputs.sizes[1].len(), inputs.sizes[0].len(), 0])
             else {

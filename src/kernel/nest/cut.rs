@@ -2,9 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::{NARROW, Side};
+use super::panels::{LoopStrides, NARROW};
 use super::{
-    Access, FEW, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SHORT, SMALL, State, Steps, steps,
+    Access, ErasedNest, ErasedOperands, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SHORT_ROW,
+    SMALL_NEST, Steps, steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
@@ -23,7 +24,7 @@ pub(crate) struct Block<'n> {
 
 const STAY: [isize; OPERANDS] = [0; OPERANDS];
 
-impl State {
+impl ErasedNest {
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop] {
         &self.loops
@@ -55,7 +56,7 @@ impl State {
 
     #[inline]
     fn moving(&self, strides: &[isize; OPERANDS]) -> Option<u8> {
-        let Operands { sizes, count, rows, .. } = &self.operands;
+        let ErasedOperands { sizes, count, rows, .. } = &self.operands;
         moving(strides, sizes, *count, rows)
     }
 
@@ -78,7 +79,7 @@ impl State {
 
     /// The inputs to copy, so that the inner loops are a row that there is a loop for.
     pub(super) fn to_copy(&self) -> u8 {
-        let (sizes, row) = (self.sizes(), self.row_loops());
+        let (sizes, row) = (self.sizes(), self.loops_of_row());
         let (mut copied, mut moving) = (0, 0);
         for k in 1..sizes.len() {
             let stride = stride_of_row(row, k, sizes[k]);
@@ -104,7 +105,7 @@ impl State {
     /// # Panics
     /// If the inner loops are no row of the output or of another input.
     pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: u8) -> Block<'n> {
-        let inner = self.row_loops();
+        let inner = self.loops_of_row();
         let outer = &self.loops[..self.loops.len() - inner.len()];
         let (rows, len) = (steps(outer), steps(inner));
         let (mut row_strides, mut strides) = (outer.first().map_or(STAY, |l| l.strides), STAY);
@@ -114,7 +115,7 @@ impl State {
                 row_strides[k] = (size * len).cast_signed();
             } else {
                 let stride = stride_of_row(inner, k, size);
-                ensure(stride.is_some(), "inner loops that are a row");
+                ensure(stride.is_some(), "the inner loops are no row");
                 strides[k] = stride.unwrap_or(0);
             }
         }
@@ -123,10 +124,10 @@ impl State {
 
     /// The loops that are one row: all if the output has no gaps, else all but the outermost one. Of two loops, a long one is a
     /// row, for which fewer inputs are copied.
-    fn row_loops(&self) -> &[Loop] {
+    fn loops_of_row(&self) -> &[Loop] {
         let loops = &self.loops[..];
         let is_row = match loops {
-            [_, row] if row.len >= SHORT => false,
+            [_, row] if row.len >= SHORT_ROW => false,
             _ => is_dense(loops, 0, self.operands.sizes[0]),
         };
         &loops[usize::from(loops.len() > 1 && !is_row)..]
@@ -136,7 +137,7 @@ impl State {
 /// Parts of a nest of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
 pub(super) struct Tiles<'t> {
     loops: Loops,
-    operands: Operands,
+    operands: ErasedOperands,
     tile: &'t [usize],
     position: Steps,
     is_done: bool,
@@ -144,10 +145,10 @@ pub(super) struct Tiles<'t> {
 
 impl<'t> Tiles<'t> {
     #[inline]
-    pub(super) fn of(nest: &State, tile: &'t [usize]) -> Self {
+    pub(super) fn of(nest: &ErasedNest, tile: &'t [usize]) -> Self {
         let (mut loops, mut operands) = (List::new(), nest.operands);
         loops.copy_from(&nest.loops);
-        ensure(tile.len() == loops.len(), "a number of steps for each loop");
+        ensure(tile.len() == loops.len(), "not one number of steps for each loop");
         let is_cut = |(l, &tile): (&Loop, &usize)| !l.kept && tile < l.len;
         if operands.access == Access::Distinct && zip(&*loops, tile).any(is_cut) {
             operands.access = Access::Repeated;
@@ -156,7 +157,7 @@ impl<'t> Tiles<'t> {
     }
 
     /// Makes the nest its next part. Returns whether there is one.
-    pub(super) fn next(&mut self, nest: &mut State) -> bool {
+    pub(super) fn next(&mut self, nest: &mut ErasedNest) -> bool {
         if self.is_done {
             return false;
         }
@@ -176,8 +177,11 @@ impl<'t> Tiles<'t> {
 
 impl Block<'_> {
     /// The rows, and a row.
-    pub(super) fn sides(&self) -> [Side; 2] {
-        [Side { len: self.rows, strides: self.row_strides }, Side { len: self.len, strides: self.strides }]
+    pub(super) fn sides(&self) -> [LoopStrides; 2] {
+        [
+            LoopStrides { len: self.rows, strides: self.row_strides },
+            LoopStrides { len: self.len, strides: self.strides },
+        ]
     }
 
     /// [`for_each`](Self::for_each), compiled once.
@@ -207,10 +211,10 @@ impl Block<'_> {
 /// # Panics
 /// If an input does not fit the shape.
 #[inline]
-pub(super) fn few(
+pub(super) fn small_block(
     shape: &[usize],
     (out, size, out_strides): (*mut u8, usize, Option<&[isize]>),
-    reads: &Reads<'_>,
+    inputs: &RawInputs<'_>,
     then: &mut dyn FnMut(Block<'_>),
 ) -> Option<usize> {
     let (mut rows, mut len) = match *shape {
@@ -219,11 +223,11 @@ pub(super) fn few(
         [rows, len] => (rows, len),
         _ => return None,
     };
-    let (total, kinds) = (rows.checked_mul(len)?, reads.kinds);
-    if total > SMALL || total == 0 {
+    let (total, info) = (rows.checked_mul(len)?, inputs.info);
+    if total > SMALL_NEST || total == 0 {
         return (total == 0).then_some(0);
     }
-    let (mut at, mut sizes) = ([out; OPERANDS], kinds.sizes);
+    let (mut at, mut sizes) = ([out; OPERANDS], info.sizes);
     sizes[0] = size;
     let in_bytes = |stride: isize, k: usize| stride.wrapping_mul(sizes[k].cast_signed());
     let (mut strides, mut row_strides) = (STAY, STAY);
@@ -233,13 +237,13 @@ pub(super) fn few(
         Some(&[along]) => (0, in_bytes(along, 0)),
         Some(_) => (0, 0),
     };
-    for k in 1..=kinds.count {
-        let (own, steps) = (reads.sizes[k - 1], reads.strides[k - 1]);
-        at[k] = reads.at[k - 1].cast_mut();
-        ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
+    for k in 1..=info.count {
+        let (own, steps) = (inputs.sizes[k - 1], inputs.strides[k - 1]);
+        at[k] = inputs.at[k - 1].cast_mut();
+        ensure(own.len() <= shape.len(), "an input has more axes than the shape");
         for (place, (&size, &stride)) in zip(own, steps).rev().enumerate() {
             let (of_shape, to) = if place == 0 { (len, &mut strides) } else { (rows, &mut row_strides) };
-            ensure(size == of_shape || size == 1, "an axis of an input has the size of the shape or 1");
+            ensure(size == of_shape || size == 1, "an axis of an input does not fit the shape");
             if size == of_shape {
                 to[k] = in_bytes(stride, k);
             }
@@ -249,11 +253,11 @@ pub(super) fn few(
         core::mem::swap(&mut rows, &mut len);
         core::mem::swap(&mut strides, &mut row_strides);
     }
-    if rows > 1 && (0..=kinds.count).all(|k| row_strides[k] == strides[k].wrapping_mul(len.cast_signed())) {
+    if rows > 1 && (0..=info.count).all(|k| row_strides[k] == strides[k].wrapping_mul(len.cast_signed())) {
         (rows, len) = (1, total);
     }
-    let moving = moving(&strides, &sizes, kinds.count + 1, kinds.rows);
-    if total > FEW && (len < NARROW || moving.is_none()) {
+    let moving = moving(&strides, &sizes, info.count + 1, info.rows);
+    if total > ONE_BY_ONE && (len < NARROW || moving.is_none()) {
         return None;
     }
     then(Block { at: &at, rows, row_strides, len, strides, moving });

@@ -10,7 +10,7 @@
 //!   reduced, the output stays.
 //!
 //! Constructors, in [`rows`], set pointers and what knows their types together, and check the rest. Every other function keeps it,
-//! because it visits all or some of the same indices, in another order or grouped into other loops. The fields of [`State`] are
+//! because it visits all or some of the same indices, in another order or grouped into other loops. The fields of [`ErasedNest`] are
 //! private to this module, of which [`rows`] alone has unsafe code. A nest is neither `Copy` nor `Clone`, and methods that give
 //! access to elements consume it, so no element of an output is reached twice at once.
 
@@ -24,15 +24,16 @@ mod rows;
 pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
 pub(crate) use cut::is_dense;
 pub(crate) use operands::{
-    AxisSelection, Dropped, Inputs, OrderedAxes, Output, Reads, StridedAxes, standard_len,
+    AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{longest_lane, sums_along};
+pub(crate) use panels::{longest_lane, sum_count};
 pub(crate) use rows::{
-    Elements, Forms, Item, Kinds, Make, Maker, Makes, MakesOf, OneThread, Reduction, RowsOf, SharedVisitor,
-    Target, Visit, Visitor, Write, fill, for_each_lane, is_forgettable, par_fill, par_visit, visit,
+    ElementInfo, ElementLoops, ElementLoopsOf, Elements, Forms, LaneItem, MapElement, MapReduce, Reduction,
+    RowsOf, SerialPass, SharedVisitor, Target, Visit, Visitor, Write, can_leak, fill, for_each_lane,
+    par_fill, par_visit, visit,
 };
 
-use super::memory::{List, Room, Slots};
+use super::memory::{List, SliceVec, Slots};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -43,17 +44,17 @@ pub(crate) const OPERANDS: usize = 7;
 
 /// The most indices of a nest that is not arranged, and the most elements of an array that is reduced without a nest. Measured
 /// on Zen 4: up to here, the order of the loops matters less than the 50 ns of arranging them.
-pub(super) const SMALL: usize = 1024;
+pub(super) const SMALL_NEST: usize = 1024;
 /// Up to so many indices are visited one by one where there is no row loop: more are worth copies of operands. Measured on
 /// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
-pub(super) const FEW: usize = 32;
+pub(super) const ONE_BY_ONE: usize = 32;
 
 /// Rows of fewer elements are joined to longer ones, for which more operands are copied. Measured on Zen 4 with f32: rows of 24
 /// to 48 take about as long either way.
-pub(super) const SHORT: usize = 32;
+pub(super) const SHORT_ROW: usize = 32;
 
 /// Adjacent rows of fewer elements are reduced as rows of up to so many.
-pub(super) const JOINED: usize = 64;
+pub(super) const JOINED_ROW: usize = 64;
 
 /// Parts of a loop are multiples of so many steps: of the elements of a vector, and of the side of a transposed square. Shorter
 /// rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as long.
@@ -131,7 +132,7 @@ enum Access {
 
 /// What a nest has for its operands.
 #[derive(Clone, Copy)]
-struct Operands {
+struct ErasedOperands {
     at: Pointers,
     /// The bytes of an element of each operand.
     sizes: [usize; OPERANDS],
@@ -139,22 +140,22 @@ struct Operands {
     plain: u8,
     /// The number of operands.
     count: usize,
-    /// See [`Kinds`].
+    /// See [`ElementInfo`].
     rows: &'static [u8],
     access: Access,
 }
 
 /// The loops and pointers of a nest, without their types. Whoever has a nest can read it.
-pub(crate) struct State {
+pub(crate) struct ErasedNest {
     loops: Loops,
-    operands: Operands,
+    operands: ErasedOperands,
 }
 
-impl State {
+impl ErasedNest {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let (at, sizes) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS]);
-        let operands = Operands { at, sizes, plain: 0, count: 0, rows: &[], access: Access::Inputs };
+        let operands = ErasedOperands { at, sizes, plain: 0, count: 0, rows: &[], access: Access::Inputs };
         Self { loops: List::new(), operands }
     }
 
@@ -171,10 +172,10 @@ impl State {
     }
 
     /// A copy that gives access to the inputs alone.
-    fn inputs<'m>(&self, room: &'m mut State) -> &'m mut State {
-        room.copy_from(self);
-        room.operands.access = Access::Inputs;
-        room
+    fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
+        scratch.copy_from(self);
+        scratch.operands.access = Access::Inputs;
+        scratch
     }
 
     /// The access, of which it counts whether two indices of this part lead to one element.
@@ -189,16 +190,16 @@ impl State {
 
 /// A nest, with what knows the types of its operands.
 pub(crate) struct Nest<'n, P> {
-    state: &'n mut State,
-    with: P,
+    erased: &'n mut ErasedNest,
+    pass: P,
 }
 
 impl<P> Deref for Nest<'_, P> {
-    type Target = State;
+    type Target = ErasedNest;
 
     #[inline(always)]
-    fn deref(&self) -> &State {
-        self.state
+    fn deref(&self) -> &ErasedNest {
+        self.erased
     }
 }
 
@@ -207,34 +208,34 @@ impl<'n, P: Copy> Nest<'n, P> {
     /// joins loops that continue each other.
     #[inline(always)]
     pub(crate) fn arrange(&mut self, first: usize) {
-        self.state.arrange(first);
+        self.erased.arrange(first);
     }
 
     /// Two halves of the nest, each with a part of the loop at `place`: a kept one, or any one of inputs alone.
     ///
     /// # Panics
     /// If the loop is another one or has one step.
-    pub(crate) fn halves<'m>(self, place: usize, room: &'m mut State) -> [Nest<'m, P>; 2]
+    pub(crate) fn halves<'m>(self, place: usize, scratch: &'m mut ErasedNest) -> [Nest<'m, P>; 2]
     where
         'n: 'm,
     {
-        let state = self.state.halve(place, room);
-        [Nest { state, with: self.with }, Nest { state: room, with: self.with }]
+        let erased = self.erased.halve(place, scratch);
+        [Nest { erased, pass: self.pass }, Nest { erased: scratch, pass: self.pass }]
     }
 
     /// Calls `then` with parts of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
     #[inline]
     pub(crate) fn for_each_tile(self, tile: &[usize], then: &mut dyn FnMut(Nest<'_, P>)) {
-        let mut tiles = Tiles::of(self.state, tile);
-        while tiles.next(self.state) {
-            then(Nest { state: &mut *self.state, with: self.with });
+        let mut tiles = Tiles::of(self.erased, tile);
+        while tiles.next(self.erased) {
+            then(Nest { erased: &mut *self.erased, pass: self.pass });
         }
     }
 
     /// The inputs alone.
     #[inline]
-    pub(crate) fn inputs<'m>(&self, room: &'m mut State) -> Nest<'m, P> {
-        Nest { state: self.state.inputs(room), with: self.with }
+    pub(crate) fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> Nest<'m, P> {
+        Nest { erased: self.erased.inputs(scratch), pass: self.pass }
     }
 }
 
@@ -258,9 +259,9 @@ impl<'s> Written<'s> {
 
     /// Writes the elements that `append` appends.
     #[inline(always)]
-    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut Room<'_, A>)) -> Self {
-        let mut room = slots.into_room();
-        append(&mut room);
-        Self(room.len(), PhantomData)
+    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
+        let mut vec = slots.into_vec();
+        append(&mut vec);
+        Self(vec.len(), PhantomData)
     }
 }

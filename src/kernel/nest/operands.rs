@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::{Elements, Kinds, OPERANDS};
+use super::{ElementInfo, Elements, OPERANDS};
 use crate::kernel::order::AxisOrder;
 use alloc::vec::Vec;
 use core::iter::zip;
@@ -75,16 +75,16 @@ impl<'a, T> Output<'a, T> {
 ///
 /// Not exported; public because [`Inputs`] lead to them.
 #[derive(Clone, Copy)]
-pub struct Reads<'a> {
+pub struct RawInputs<'a> {
     pub(super) at: [*const u8; OPERANDS - 1],
     pub(super) sizes: [&'a [usize]; OPERANDS - 1],
     pub(super) strides: [&'a [isize]; OPERANDS - 1],
-    pub(super) kinds: &'static Kinds,
+    pub(super) info: &'static ElementInfo,
 }
 
 /// Arrays of elements `E` that are read together.
 pub struct Inputs<'a, E> {
-    pub(super) reads: Reads<'a>,
+    pub(super) raw: RawInputs<'a>,
     pub(super) arrays: PhantomData<&'a E>,
 }
 
@@ -97,11 +97,11 @@ impl<E> Clone for Inputs<'_, E> {
 impl<E> Copy for Inputs<'_, E> {}
 
 impl<'a, E> Deref for Inputs<'a, E> {
-    type Target = Reads<'a>;
+    type Target = RawInputs<'a>;
 
     #[inline(always)]
-    fn deref(&self) -> &Reads<'a> {
-        &self.reads
+    fn deref(&self) -> &RawInputs<'a> {
+        &self.raw
     }
 }
 
@@ -113,8 +113,8 @@ macro_rules! inputs {
                 let (mut at, mut sizes, mut strides) =
                     ([core::ptr::null(); OPERANDS - 1], [&[][..]; OPERANDS - 1], [&[][..]; OPERANDS - 1]);
                 $((at[$k], sizes[$k], strides[$k]) = ($a.as_ptr().cast(), $a.shape(), $a.strides());)+
-                let kinds = const { &<($($A,)+) as Elements>::KINDS };
-                Self { reads: Reads { at, sizes, strides, kinds }, arrays: PhantomData }
+                let info = const { &<($($A,)+) as Elements>::INFO };
+                Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
             }
         }
     };
@@ -126,11 +126,11 @@ inputs!(4: A DA a 0, B DB b 1, C DC c 2, D DD d 3);
 inputs!(5: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4);
 inputs!(6: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4, F DF f 5);
 
-impl<'a> Reads<'a> {
+impl<'a> RawInputs<'a> {
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
-        &self.sizes[..self.kinds.count]
+        &self.sizes[..self.info.count]
     }
 
     /// The number of elements of array `k`, if it is in standard layout and has some.
@@ -141,12 +141,12 @@ impl<'a> Reads<'a> {
 
     /// Whether every array is in standard layout and has elements.
     pub(crate) fn are_standard(&self) -> bool {
-        (0..self.kinds.count).all(|k| self.standard_len(k).is_some())
+        (0..self.info.count).all(|k| self.standard_len(k).is_some())
     }
 
     /// Whether every array repeats one element along its last axis.
     pub(crate) fn are_repeated(&self) -> bool {
-        (0..self.kinds.count).all(|k| self.strides[k].last() == Some(&0))
+        (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
     }
 
     /// The distance of two elements of input `k` along an axis of `shape`, to which its axes are aligned at the right.
@@ -164,11 +164,11 @@ impl<'a> Reads<'a> {
         shape: &[usize],
         order: &[usize],
         axes: &'x mut OrderedAxes,
-    ) -> Reads<'x>
+    ) -> RawInputs<'x>
     where
         'a: 'x,
     {
-        for k in 0..self.kinds.count {
+        for k in 0..self.info.count {
             for &axis in order {
                 let (size, stride) = match (axis + self.sizes[k].len()).checked_sub(shape.len()) {
                     Some(i) => (self.sizes[k][i], self.strides[k][i]),
@@ -179,16 +179,16 @@ impl<'a> Reads<'a> {
             }
         }
         let axes = &*axes;
-        let mut reads = Reads {
+        let mut inputs = RawInputs {
             at: self.at,
             sizes: [&[]; OPERANDS - 1],
             strides: [&[]; OPERANDS - 1],
-            kinds: self.kinds,
+            info: self.info,
         };
-        for k in 0..self.kinds.count {
-            (reads.sizes[k], reads.strides[k]) = (&axes.0[k], &axes.1[k]);
+        for k in 0..self.info.count {
+            (inputs.sizes[k], inputs.strides[k]) = (&axes.0[k], &axes.1[k]);
         }
-        reads
+        inputs
     }
 }
 
@@ -196,11 +196,11 @@ impl<'a> Reads<'a> {
 #[derive(Default)]
 pub(crate) struct OrderedAxes([Vec<usize>; OPERANDS - 1], [Vec<isize>; OPERANDS - 1]);
 
-impl AxisOrder for Reads<'_> {
+impl AxisOrder for RawInputs<'_> {
     /// Whether `former` is inside for all arrays that move along both.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
-        for k in 0..self.kinds.count {
+        for k in 0..self.info.count {
             let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
             if former != 0 && latter != 0 {
                 inside = Some(inside != Some(false) && former < latter);

@@ -14,10 +14,10 @@
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, advance_tile, is_dense};
-use super::{JOINED, Loop, OPERANDS, Pointers, State, Steps};
+use super::{ErasedNest, JOINED_ROW, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 
-/// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 times as long, and 64 are no
+/// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 scaled as long, and 64 are no
 /// longer kept in registers.
 pub(crate) const WIDE: usize = 32;
 
@@ -27,78 +27,87 @@ pub(crate) const NARROW: usize = 8;
 /// stays small.
 const ROUNDS: usize = 64;
 /// Lanes from here on have wide panels, because folding these takes a while.
-const LONG: usize = 128;
+const LONG_LANE: usize = 128;
 /// Lanes of fewer bytes are stored, and folded side by side.
-const LANE: usize = 64;
+const MIN_LANE_BYTES: usize = 64;
 /// The elements of lanes that are taken together.
-const IN_L1: usize = 4096;
-/// How many rows are added in registers; of narrow ones, up to four times as many.
-const ROWS: usize = 4;
+const L1_ELEMENTS: usize = 4096;
+/// How many rows are added in registers; of narrow ones, up to four scaled as many.
+const GROUP_ROWS: usize = 4;
 
 /// The steps of a loop, and the bytes that each operand moves.
 #[derive(Clone, Copy)]
-pub(super) struct Side {
+pub(super) struct LoopStrides {
     pub(super) len: usize,
     pub(super) strides: [isize; OPERANDS],
 }
 
 impl Loop {
-    fn side(&self) -> Side {
-        Side { len: self.len, strides: self.strides }
+    fn len_and_strides(&self) -> LoopStrides {
+        LoopStrides { len: self.len, strides: self.strides }
     }
 }
 
 /// So many steps as one.
-fn times(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
+fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     strides.map(|stride| stride * steps.cast_signed())
 }
 
 /// From one panel to the next, for wide ones and for others.
-fn beside(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
-    [WIDE, NARROW].map(|width| times(neighbours, width))
+fn panel_strides(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
+    [WIDE, NARROW].map(|width| scaled(neighbours, width))
 }
 
 /// What is combined at each index of a loop: a lane, or some rows.
-pub(crate) struct Sums {
+pub(crate) struct PanelSums {
     at: Pointers,
-    outside: Side,
+    outside: LoopStrides,
     /// The neighbours along the innermost loop.
-    neighbours: Side,
+    neighbours: LoopStrides,
     /// From one step of a panel to the next, for wide ones and for others.
-    along: [[isize; OPERANDS]; 2],
+    step_strides: [[isize; OPERANDS]; 2],
     /// From one panel to the next, likewise.
-    beside: [[isize; OPERANDS]; 2],
+    panel_strides: [[isize; OPERANDS]; 2],
     /// The rows, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
     moving: u8,
     /// Whether results are added to the output: at the first step outside, and at the others.
-    adds: [bool; 2],
+    is_added: [bool; 2],
 }
 
 /// Panels of one width, each some neighbours at several steps.
 pub(crate) struct Panels<'p> {
     pub(super) count: usize,
     /// From one panel to the next.
-    pub(super) beside: &'p [isize; OPERANDS],
+    pub(super) panel_strides: &'p [isize; OPERANDS],
     pub(super) width: usize,
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
     pub(super) moving: u8,
     pub(super) steps: usize,
-    pub(super) along: &'p [isize; OPERANDS],
+    pub(super) step_strides: &'p [isize; OPERANDS],
     /// Whether the results are added to the output.
-    pub(super) adds: bool,
+    pub(super) is_added: bool,
     /// The first neighbours that other panels have too: they are not added again.
     pub(super) overlap: usize,
 }
 
-impl Sums {
+impl PanelSums {
     /// The rows of a block, each element of which is a sum of one.
     pub(super) fn of_rows(block: &Block<'_>, moving: u8) -> Self {
         let [outside, neighbours] = block.sides();
-        let (along, beside) = ([[0; OPERANDS]; 2], beside(&neighbours.strides));
-        Self { at: *block.at, outside, neighbours, along, beside, rows: Some(1), moving, adds: [false; 2] }
+        let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
+        Self {
+            at: *block.at,
+            outside,
+            neighbours,
+            step_strides,
+            panel_strides,
+            rows: Some(1),
+            moving,
+            is_added: [false; 2],
+        }
     }
 
     /// [`for_each`](Self::for_each), compiled once.
@@ -109,17 +118,18 @@ impl Sums {
     /// Calls `then` for panels, with the first pointers of the output and of `inputs` inputs.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panels<'_>)) {
-        let (mut at, mut adds, mut rest) = (self.at, self.adds[0], self.outside.len);
+        let (mut at, mut is_added, mut rest) = (self.at, self.is_added[0], self.outside.len);
         while rest > 0 {
             // several that stay in L1 are taken together, one width after the other
-            let is_alone = self.rows.is_some() && self.neighbours.len >= LONG || adds != self.adds[1];
-            let together = if is_alone { 1 } else { (IN_L1 / self.neighbours.len).clamp(1, rest) };
-            self.for_each_width(at, (together, adds), inputs, &mut then);
+            let is_alone =
+                self.rows.is_some() && self.neighbours.len >= LONG_LANE || is_added != self.is_added[1];
+            let at_once = if is_alone { 1 } else { (L1_ELEMENTS / self.neighbours.len).clamp(1, rest) };
+            self.for_each_width(at, (at_once, is_added), inputs, &mut then);
             for k in 0..=inputs {
-                at[k] = at[k].wrapping_offset(self.outside.strides[k] * together.cast_signed());
+                at[k] = at[k].wrapping_offset(self.outside.strides[k] * at_once.cast_signed());
             }
-            rest -= together;
-            adds = self.adds[1];
+            rest -= at_once;
+            is_added = self.is_added[1];
         }
     }
 
@@ -127,11 +137,11 @@ impl Sums {
     fn for_each_width(
         &self,
         first: Pointers,
-        (together, is_added): (usize, bool),
+        (at_once, is_added): (usize, bool),
         inputs: usize,
         then: &mut impl FnMut(&Pointers, &Panels<'_>),
     ) {
-        let Side { len, strides: neighbours } = &self.neighbours;
+        let LoopStrides { len, strides: neighbours } = &self.neighbours;
         let (mut at, mut done) = (first, 0);
         while done < *len {
             let overlap = NARROW.saturating_sub(*len - done);
@@ -139,26 +149,27 @@ impl Sums {
                 at[k] = at[k].wrapping_offset(-neighbours[k] * overlap.cast_signed());
             }
             let left = *len - done + overlap;
-            let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG);
+            let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG_LANE);
             let width = if is_wide { WIDE } else { NARROW };
             let panels_left = left / width;
             let mut panels = Panels {
-                count: together,
-                beside: &self.outside.strides,
+                count: at_once,
+                panel_strides: &self.outside.strides,
                 width,
                 neighbours,
                 moving: self.moving,
                 steps: 1,
-                along: &self.along[usize::from(!is_wide)],
-                adds: is_added,
+                step_strides: &self.step_strides[usize::from(!is_wide)],
+                is_added,
                 overlap,
             };
             let mut covered = width;
             if let Some(rows) = self.rows {
                 panels.steps = rows;
-                if together == 1 {
+                if at_once == 1 {
                     // the panels of a row
-                    (panels.count, panels.beside) = (panels_left, &self.beside[usize::from(!is_wide)]);
+                    (panels.count, panels.panel_strides) =
+                        (panels_left, &self.panel_strides[usize::from(!is_wide)]);
                     covered *= panels_left;
                 }
             } else {
@@ -166,7 +177,7 @@ impl Sums {
                 covered *= panels.steps;
                 // what is left of a lane is added to its first sums
                 if !is_wide {
-                    (at[0], panels.adds) = (first[0], done > 0);
+                    (at[0], panels.is_added) = (first[0], done > 0);
                 }
             }
             then(&at, &panels);
@@ -202,18 +213,18 @@ pub(crate) fn longest_lane(sums: usize) -> usize {
 }
 
 /// How many sums there are of the loop at `place`, along which sums are made.
-pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
+pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
     match place + 1 == loops {
         false => 1,
-        true if len < LONG => NARROW,
+        true if len < LONG_LANE => NARROW,
         true => (len / WIDE).div_ceil(ROUNDS) * WIDE,
     }
 }
 
-impl State {
+impl ErasedNest {
     /// The place of the loop along which elements are combined in registers, if there is one: a lane, or the longest reduced loop
     /// of rows. The elements have `size` bytes.
-    pub(super) fn summed(&self, size: usize) -> Option<usize> {
+    pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
         let ((inner, outer), sizes) = (self.loops.split_last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
         if inner.len < NARROW || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
@@ -222,11 +233,11 @@ impl State {
         // the nearest rows, unless they are few; lanes need a fold each
         let is_reduced = |&place: &usize| !outer[place].kept;
         let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
-        let few = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
+        let longest = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
         if inner.kept || near.is_some() && inner.len < WIDE {
-            return near.or(few);
+            return near.or(longest);
         }
-        (inner.len * size >= LANE).then_some(outer.len())
+        (inner.len * size >= MIN_LANE_BYTES).then_some(outer.len())
     }
 
     /// How rows of this nest are reduced.
@@ -243,14 +254,14 @@ impl State {
             }
             len *= l.len;
         }
-        RowGroups { at_once: (LONG / len).clamp(ROWS, 4 * ROWS), len }
+        RowGroups { at_once: (LONG_LANE / len).clamp(GROUP_ROWS, 4 * GROUP_ROWS), len }
     }
 
     /// Whether the elements of an array are folded where they lie: those of adjacent lanes, and of rows that are narrow and
     /// adjacent to each other.
     pub(super) fn is_folded_in_place(&self, size: usize, rows: RowGroups) -> bool {
         match &self.loops[..] {
-            [.., outer, row] if row.kept => rows.len < JOINED && is_dense(&[*outer, *row], 1, size),
+            [.., outer, row] if row.kept => rows.len < JOINED_ROW && is_dense(&[*outer, *row], 1, size),
             [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
             [] => false,
         }
@@ -263,14 +274,14 @@ impl State {
         place: usize,
         (out, len, size): (*mut u8, usize, usize),
         RowGroups { at_once, .. }: RowGroups,
-        then: &mut dyn FnMut(&Sums),
+        then: &mut dyn FnMut(&PanelSums),
     ) {
         let (mut width, count) = (size, self.loops.len());
         for (i, l) in self.loops.iter_mut().enumerate().rev() {
             l.strides[0] = if i == place { 0 } else { width.cast_signed() };
-            width *= if i == place { sums_along(place, count, l.len) } else { l.len };
+            width *= if i == place { sum_count(place, count, l.len) } else { l.len };
         }
-        ensure(width == len * size, "room for the sums");
+        ensure(width == len * size, "no room for the sums");
         self.operands.at[0] = out;
         let (last, is_lane) = (count - 1, place + 1 == count);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
@@ -278,35 +289,35 @@ impl State {
         let rows = if is_lane { TRIVIAL } else { inner[0] };
         let (outer, outside) = split_outside(outer);
         let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
-        let mut neighbours = inner[inner.len() - 1].side();
+        let mut neighbours = inner[inner.len() - 1].len_and_strides();
         neighbours.strides[0] = size.cast_signed();
         let moving =
             (1..self.operands.count).fold(0, |set, k| set | u8::from(neighbours.strides[k] != 0) << (k - 1));
         let mut at = self.operands.at;
-        let beside = beside(&neighbours.strides);
-        let mut sums = Sums {
+        let panel_strides = panel_strides(&neighbours.strides);
+        let mut sums = PanelSums {
             at,
-            outside: outside.side(),
+            outside: outside.len_and_strides(),
             neighbours,
-            along: if is_lane { beside } else { [rows.strides; 2] },
-            beside,
+            step_strides: if is_lane { panel_strides } else { [rows.strides; 2] },
+            panel_strides,
             rows: None,
             moving,
-            adds: [false; 2],
+            is_added: [false; 2],
         };
         let (mut position, mut done) = (Steps::filled(outer.len(), 0), 0);
         while done < rows.len {
             let mut taken = at_once.min(rows.len - done);
             if !is_lane {
-                (sums.rows, sums.adds) = (Some(taken), [done > 0, true]);
+                (sums.rows, sums.is_added) = (Some(taken), [done > 0, true]);
             }
             if outside.len == 1 && taken == at_once {
                 // all groups at once
                 let groups = (rows.len - done) / at_once;
-                sums.outside = Side { len: groups, strides: times(&rows.strides, taken) };
+                sums.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
                 taken *= groups;
             } else {
-                (sums.outside, sums.adds[1]) = (outside.side(), sums.adds[0]);
+                (sums.outside, sums.is_added[1]) = (outside.len_and_strides(), sums.is_added[0]);
             }
             loop {
                 sums.at = at;

@@ -1,22 +1,22 @@
 //! Where types stop: what knows the types of the elements at the pointers of a nest, and what follows these pointers. Of this, the
-//! methods of [`Rows`] and [`Makes`] alone are compiled for each closure.
+//! methods of [`Rows`] and [`ElementLoops`] alone are compiled for each closure.
 //!
 //! # What is trusted
-//! - [`Elements`] is implemented here for tuples, whose methods treat each pointer alike: `KINDS` has the sizes, the sets of inputs
+//! - [`Elements`] is implemented here for tuples, whose methods treat each pointer alike: `INFO` has the sizes, the sets of inputs
 //!   that `row` and `panels` have loops for, and which elements are plain numbers.
-//! - [`RowsOf`] and [`MakesOf`] tie an object to the types that [`Inputs`] and [`Output`] have. A nest is made of both at once.
+//! - [`RowsOf`] and [`ElementLoopsOf`] tie an object to the types that [`Inputs`] and [`Output`] have. A nest is made of both at once.
 //! - [`Block`] and [`Panels`] are made by `cut` and `panels` alone, whose fields are private to `nest`: they lead to elements of the
 //!   nest that they are made of, each output once, or to copies of these.
 //! - [`Written`] counts slots of its brand: only what visits them makes one.
 
 use super::arrange::RawOutput;
-use super::cut::{Block, Tiles, advance, few};
-use super::panels::{NARROW, Panels, RowGroups, Sums, WIDE};
+use super::cut::{Block, Tiles, advance, small_block};
+use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, Nest, OPERANDS, Output, Pointers, Reads, State,
-    Steps, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, Inputs, Nest, OPERANDS, Output, Pointers,
+    RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
-use crate::kernel::memory::{Copies, Slot, Slots, gather};
+use crate::kernel::memory::{OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, neutral, plain_size};
@@ -32,7 +32,7 @@ use ndarray::{ArrayView, ArrayViewMut, Dimension};
 /// What is known of the elements of inputs without their types.
 ///
 /// Not exported; public because [`Elements`] has one.
-pub struct Kinds {
+pub struct ElementInfo {
     /// The number of inputs.
     pub(super) count: usize,
     /// The bytes of an element of each operand, and 0 for the output.
@@ -56,11 +56,11 @@ pub unsafe trait Elements {
     where
         Self: 'r;
 
-    const COUNT: usize = Self::KINDS.count;
+    const COUNT: usize = Self::INFO.count;
 
     /// What is known without the types.
     #[doc(hidden)]
-    const KINDS: Kinds;
+    const INFO: ElementInfo;
 
     /// The elements at a place of the inputs in `MOVING`, and the first ones of the others.
     ///
@@ -85,10 +85,10 @@ pub unsafe trait Elements {
     /// places for them where nothing is added.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
-    unsafe fn panels<A: Clone, M: Make<A, Self>, O: Operation<A>, const N: usize>(
+    unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
         panels: &Panels<'_>,
-        maker: (&mut M, O),
+        map_reduce: (&mut M, O),
     ) where
         Self: Sized;
 }
@@ -112,11 +112,11 @@ pub trait Visit<T, E: Elements + ?Sized> {
 }
 
 /// Makes a result of the elements at an index.
-pub(crate) trait Make<R, E: Elements> {
+pub(crate) trait MapElement<R, E: Elements> {
     /// Whether the result is a clone of the one element.
     const IS_CLONE: bool = false;
 
-    fn make(&mut self, items: E::Refs<'_>) -> R;
+    fn map(&mut self, items: E::Refs<'_>) -> R;
 }
 
 /// The inputs that move along a row: bit `k - 1` for operand `k`.
@@ -159,11 +159,11 @@ macro_rules! elements {
         unsafe impl<$($A),*> Elements for ($($A,)*) {
             type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
 
-            const KINDS: Kinds = {
+            const INFO: ElementInfo = {
                 let mut sizes = [0; OPERANDS];
                 $(sizes[$k] = size_of::<$A>();)*
                 let plain = || 0 $(| u8::from(plain_size::<$A>().is_some()) << $k)*;
-                Kinds { count: $count, sizes, rows: &[$($moving),*], plain }
+                ElementInfo { count: $count, sizes, rows: &[$($moving),*], plain }
             };
 
             #[inline(always)]
@@ -194,14 +194,14 @@ macro_rules! elements {
 
             #[inline(always)]
             #[allow(private_interfaces, private_bounds, reason = "not exported")]
-            unsafe fn panels<R: Clone, M: Make<R, Self>, O: Operation<R>, const N: usize>(
+            unsafe fn panels<R: Clone, M: MapElement<R, Self>, O: Operation<R>, const N: usize>(
                 at: &Pointers,
                 panels: &Panels<'_>,
-                maker: (&mut M, O),
+                map_reduce: (&mut M, O),
             ) {
                 match panels.moving {
                     // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, maker) },)*
+                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map_reduce) },)*
                     _ => unreachable!("a row that there is"),
                 }
             }
@@ -220,14 +220,21 @@ elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
 /// # Safety
 /// As for [`Elements::panels`].
 #[inline(always)]
-unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize, const MOVING: u8>(
+unsafe fn combine<
+    A: Clone,
+    E: Elements,
+    M: MapElement<A, E>,
+    O: Operation<A>,
+    const N: usize,
+    const MOVING: u8,
+>(
     at: &Pointers,
     panels: &Panels<'_>,
-    (make, op): (&mut M, O),
+    (map, op): (&mut M, O),
 ) {
     // copies, which the elements that are written are known not to be
-    let (mut first_at, beside, along) = (*at, *panels.beside, *panels.along);
-    let (count, steps, adds, overlap) = (panels.count, panels.steps, panels.adds, panels.overlap);
+    let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
+    let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
     for _ in 0..count {
         let (mut at, mut rest) = (first_at, steps);
         let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
@@ -240,9 +247,9 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
             _ => {
                 for i in 0..N {
                     // SAFETY: The caller promises these elements, here and below.
-                    sums[i].write(make.make(unsafe { E::refs_at::<MOVING>(&at, i) }));
+                    sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
                 }
-                advance(&mut at, &along, E::COUNT);
+                advance(&mut at, &step_strides, E::COUNT);
                 rest -= 1;
             }
         }
@@ -250,18 +257,18 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
             for i in 0..N {
                 // SAFETY: As above. Every sum was written.
                 unsafe {
-                    let element = make.make(E::refs_at::<MOVING>(&at, i));
+                    let element = map.map(E::refs_at::<MOVING>(&at, i));
                     sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
                 }
             }
-            advance(&mut at, &along, E::COUNT);
+            advance(&mut at, &step_strides, E::COUNT);
         }
         let out = first_at[0].cast::<A>();
         for i in 0..N {
             // SAFETY: As above.
             unsafe {
                 let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
-                out.write(match adds {
+                out.write(match is_added {
                     false => sum,
                     // wide ones do not overlap, and some operations on them would no longer be vectorised
                     true if const { N == NARROW } && i < overlap => (*out).clone(),
@@ -269,7 +276,7 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
                 });
             }
         }
-        advance(&mut first_at, &beside, E::COUNT);
+        advance(&mut first_at, &panel_strides, E::COUNT);
     }
 }
 
@@ -278,10 +285,12 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
 /// # Safety
 /// As for [`Elements::panels`].
 #[inline(never)]
-unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
+unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
     at: &Pointers,
-    &Panels { count, beside, width, neighbours, steps, along, adds, overlap, .. }: &Panels<'_>,
-    (make, op): (&mut M, O),
+    &Panels { count, panel_strides, width, neighbours, steps, step_strides, is_added, overlap, .. }: &Panels<
+        '_,
+    >,
+    (map, op): (&mut M, O),
 ) {
     let mut panel_at = *at;
     for _ in 0..count {
@@ -291,18 +300,18 @@ unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
         }
         for _ in overlap..width {
             // SAFETY: The caller promises these elements, here and below.
-            let (mut at, mut sum) = (first_at, make.make(unsafe { refs::<E>(&first_at) }));
+            let (mut at, mut sum) = (first_at, map.map(unsafe { refs::<E>(&first_at) }));
             for _ in 1..steps {
-                advance(&mut at, along, E::COUNT);
+                advance(&mut at, step_strides, E::COUNT);
                 // SAFETY: As above.
-                sum = op.apply(sum, make.make(unsafe { refs::<E>(&at) }));
+                sum = op.apply(sum, map.map(unsafe { refs::<E>(&at) }));
             }
             let out = at[0].cast::<A>();
             // SAFETY: As above.
-            unsafe { out.write(if adds { op.apply((*out).clone(), sum) } else { sum }) };
+            unsafe { out.write(if is_added { op.apply((*out).clone(), sum) } else { sum }) };
             advance(&mut first_at, neighbours, E::COUNT);
         }
-        advance(&mut panel_at, beside, E::COUNT);
+        advance(&mut panel_at, panel_strides, E::COUNT);
     }
 }
 
@@ -318,8 +327,8 @@ pub(crate) trait Rows {
 pub(crate) trait RowsOf<T, E>: Rows {}
 
 /// [`Rows`] that write elements `A` to places for them, and combine them.
-pub(crate) trait Makes<A>: Rows {
-    /// Combines the elements of panels, if [`has_sums`] holds.
+pub(crate) trait ElementLoops<A>: Rows {
+    /// Combines the elements of panels, if [`fits_panels`] holds.
     ///
     /// # Safety
     /// As for [`Elements::panels`], of the inputs in `panels.moving`.
@@ -332,8 +341,8 @@ pub(crate) trait Makes<A>: Rows {
     unsafe fn one(&self, at: &Pointers) -> A;
 }
 
-/// [`Makes`] of inputs that have elements `E`.
-pub(crate) trait MakesOf<A, E>: Makes<A> {}
+/// [`ElementLoops`] of inputs that have elements `E`.
+pub(crate) trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 
 /// Keeps what is generic over types invariant in them.
 type Invariant<T> = PhantomData<fn(T) -> T>;
@@ -378,10 +387,10 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
 #[derive(Clone, Copy)]
 pub(crate) struct Write<M>(pub(crate) M);
 
-impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
+impl<R, E: Elements, M: MapElement<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
     #[inline(always)]
     fn visit(&mut self, out: &mut MaybeUninit<R>, items: E::Refs<'_>) {
-        out.write(self.0.make(items));
+        out.write(self.0.map(items));
     }
 }
 
@@ -430,24 +439,24 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
 }
 
 /// Makes elements `A` of elements `E`, and combines them.
-pub(crate) struct Maker<M, A, E, O> {
-    make: M,
+pub(crate) struct MapReduce<M, A, E, O> {
+    map: M,
     pub(crate) op: O,
     types: Invariant<(A, E)>,
 }
 
-impl<M, A, E, O> Maker<M, A, E, O> {
+impl<M, A, E, O> MapReduce<M, A, E, O> {
     #[inline(always)]
-    pub(crate) const fn new(make: M, op: O) -> Self {
-        Self { make, op, types: PhantomData }
+    pub(crate) const fn new(map: M, op: O) -> Self {
+        Self { map, op, types: PhantomData }
     }
 }
 
-impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Maker<M, A, E, O> {
+impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for MapReduce<M, A, E, O> {
     unsafe fn rows(&self, block: &Block<'_>) {
         match block.moving {
-            Some(moving) if const { has_sums::<A>() } && block.len >= NARROW => {
-                Sums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
+            Some(moving) if const { fits_panels::<A>() } && block.len >= NARROW => {
+                PanelSums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
                     // SAFETY: As the caller promises: the sum of one row is its elements.
                     unsafe { self.panels(at, panels) };
                 });
@@ -460,50 +469,67 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
     }
 }
 
-impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> MakesOf<A, E> for Maker<M, A, E, O> {}
+impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoopsOf<A, E>
+    for MapReduce<M, A, E, O>
+{
+}
 
-impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Makes<A> for Maker<M, A, E, O> {
+impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoops<A>
+    for MapReduce<M, A, E, O>
+{
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
-        if const { has_sums::<A>() } {
-            let (maker, types) = ((self.make, self.op), self.types);
+        if const { fits_panels::<A>() } {
+            let (map_reduce, types) = ((self.map, self.op), self.types);
             match panels.width {
-                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, maker, types }.dispatch(),
-                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, maker, types }.dispatch(),
-                _ => CombinePanels::<_, _, _, _, 0> { at, panels, maker, types }.one_by_one(),
+                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, map_reduce, types }.dispatch(),
+                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, map_reduce, types }.dispatch(),
+                _ => CombinePanels::<_, _, _, _, 0> { at, panels, map_reduce, types }.combine_one_by_one(),
             }
         }
     }
 
     unsafe fn one(&self, at: &Pointers) -> A {
         // SAFETY: The caller promises these elements.
-        { self.make }.make(unsafe { refs::<E>(at) })
+        { self.map }.map(unsafe { refs::<E>(at) })
     }
 }
 
 /// Combines panels of `N` neighbours.
 struct CombinePanels<'n, M, A, E, O, const N: usize> {
     at: &'n Pointers,
-    /// `Makes::panels` was promised their elements.
+    /// `ElementLoops::panels` was promised their elements.
     panels: &'n Panels<'n>,
-    maker: (M, O),
+    map_reduce: (M, O),
     types: Invariant<(A, E)>,
 }
 
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> CombinePanels<'_, M, A, E, O, N> {
+impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize>
+    CombinePanels<'_, M, A, E, O, N>
+{
     #[inline(always)]
     fn dispatch(self) {
-        if M::IS_CLONE && is_known::<A>() { dispatch(self) } else { dispatch_or(self, Self::one_by_one) }
+        if M::IS_CLONE && is_known::<A>() {
+            dispatch(self)
+        } else {
+            dispatch_or(self, Self::combine_one_by_one)
+        }
     }
 
     /// The same in a loop that is not compiled for a CPU.
     #[inline(always)]
-    fn one_by_one(mut self) {
+    fn combine_one_by_one(mut self) {
         // SAFETY: See the field.
-        unsafe { one_by_one::<A, E, M, O>(self.at, self.panels, (&mut self.maker.0, self.maker.1)) };
+        unsafe {
+            combine_one_by_one::<A, E, M, O>(
+                self.at,
+                self.panels,
+                (&mut self.map_reduce.0, self.map_reduce.1),
+            )
+        };
     }
 }
 
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> Work
+impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize> Work
     for CombinePanels<'_, M, A, E, O, N>
 {
     type Output = ();
@@ -511,17 +537,17 @@ impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> Work
     #[inline(always)]
     fn run(mut self) {
         // SAFETY: See the field.
-        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, (&mut self.maker.0, self.maker.1)) };
+        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, (&mut self.map_reduce.0, self.map_reduce.1)) };
     }
 }
 
-/// Whether [`Makes`] combine such elements in panels.
-pub(super) const fn has_sums<A>() -> bool {
-    is_forgettable::<A>() && size_of::<A>() <= 16
+/// Whether [`ElementLoops`] combine such elements in panels.
+pub(super) const fn fits_panels<A>() -> bool {
+    can_leak::<A>() && size_of::<A>() <= 16
 }
 
 /// Whether partial results may be forgotten, and a block holds several.
-pub(crate) const fn is_forgettable<A>() -> bool {
+pub(crate) const fn can_leak<A>() -> bool {
     !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= 64 && align_of::<A>() <= 64
 }
 
@@ -571,33 +597,33 @@ pub(crate) fn fill<'s, A, E>(
 }
 
 /// Visits each index of an output, whose type the rows have, and those of the inputs.
-fn visit_shape<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &dyn Rows) -> Written<'s> {
-    match visit_few(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), reads, rows) {
+fn visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
+    match visit_small(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), inputs, rows) {
         Some(written) => written,
-        None => visit_many(out, reads, rows),
+        None => visit_nest(out, inputs, rows),
     }
 }
 
-/// See [`few`].
+/// See [`small_block`].
 #[inline]
-fn visit_few<'s>(
+fn visit_small<'s>(
     shape: &[usize],
     out: (*mut u8, usize, Option<&[isize]>),
-    reads: &Reads<'_>,
+    inputs: &RawInputs<'_>,
     rows: &dyn Rows,
 ) -> Option<Written<'s>> {
     // SAFETY: The block has the elements at each index of the shape, whose types the rows have.
-    let count = few(shape, out, reads, &mut |block| unsafe { rows.rows(&block) })?;
+    let count = small_block(shape, out, inputs, &mut |block| unsafe { rows.rows(&block) })?;
     Some(Written(count, PhantomData))
 }
 
 #[inline(never)]
-fn visit_many<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &dyn Rows) -> Written<'s> {
-    let mut state = State::new();
-    if state.over(out.axes.sizes, Some(out), None, reads) {
+fn visit_nest<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
+    let mut erased = ErasedNest::new();
+    if erased.build(out.axes.sizes, Some(out), None, inputs) {
         return Written::none();
     }
-    map::arranged(Nest { state: &mut state, with: Pass { rows, brand: PhantomData } })
+    map::arrange_and_run(Nest { erased: &mut erased, pass: RowPass { rows, brand: PhantomData } })
 }
 
 /// [`visit`] on several threads.
@@ -618,73 +644,77 @@ pub(crate) fn par_fill<'s, A: Send, E: Sync>(
     par_visit_shape(out.raw(), inputs, rows)
 }
 
-fn par_visit_shape<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
-    let mut state = State::new();
-    if state.over(out.axes.sizes, Some(out), None, reads) {
+fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
+    let mut erased = ErasedNest::new();
+    if erased.build(out.axes.sizes, Some(out), None, inputs) {
         return Written::none();
     }
-    state.arrange(0);
-    let nest: Nest<'_, Threads<'_, '_>> = Nest { state: &mut state, with: Pass { rows, brand: PhantomData } };
+    erased.arrange(0);
+    let nest: Nest<'_, ParPass<'_, '_>> =
+        Nest { erased: &mut erased, pass: RowPass { rows, brand: PhantomData } };
     in_parts(nest, GRAIN, &|part| {
-        map::run(Nest { state: part.state, with: Pass { rows: part.with.rows, brand: PhantomData } }, false)
+        map::run(
+            Nest { erased: part.erased, pass: RowPass { rows: part.pass.rows, brand: PhantomData } },
+            false,
+        )
     })
 }
 
 /// What visits the rows of a nest, whose output has the brand `'s` if it has slots.
-pub(crate) struct Pass<'a, 's, R: ?Sized> {
+pub(crate) struct RowPass<'a, 's, R: ?Sized> {
     rows: &'a R,
     brand: Invariant<&'s ()>,
 }
 
-pub(crate) type OneThread<'a, 's> = Pass<'a, 's, dyn Rows + 'a>;
-type Threads<'a, 's> = Pass<'a, 's, dyn Rows + Sync + 'a>;
+pub(crate) type SerialPass<'a, 's> = RowPass<'a, 's, dyn Rows + 'a>;
+type ParPass<'a, 's> = RowPass<'a, 's, dyn Rows + Sync + 'a>;
 
-impl<R: ?Sized> Clone for Pass<'_, '_, R> {
+impl<R: ?Sized> Clone for RowPass<'_, '_, R> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R: ?Sized> Copy for Pass<'_, '_, R> {}
+impl<R: ?Sized> Copy for RowPass<'_, '_, R> {}
 
 #[cfg(test)]
-impl<'n, 's> Nest<'n, OneThread<'n, 's>> {
+impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     /// The nest of [`visit`]. `None` if there is no index.
-    pub(crate) fn over<T, E>(
-        state: &'n mut State,
+    pub(crate) fn new<T, E>(
+        erased: &'n mut ErasedNest,
         out: Output<'n, T>,
         inputs: &Inputs<'n, E>,
         rows: &'n (dyn RowsOf<T, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = state.over(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { state, with: Pass { rows, brand: PhantomData } })
+        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
+        (!is_empty).then_some(Self { erased, pass: RowPass { rows, brand: PhantomData } })
     }
 
     /// The nest of [`fill`].
-    pub(crate) fn over_slots<A, E>(
-        state: &'n mut State,
+    pub(crate) fn new_with_slots<A, E>(
+        erased: &'n mut ErasedNest,
         out: Output<'n, Slot<'s, A>>,
         inputs: &Inputs<'n, E>,
         rows: &'n (dyn RowsOf<MaybeUninit<A>, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = state.over(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { state, with: Pass { rows, brand: PhantomData } })
+        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
+        (!is_empty).then_some(Self { erased, pass: RowPass { rows, brand: PhantomData } })
     }
 }
 
-impl<'s> Nest<'_, OneThread<'_, 's>> {
+impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// Joins loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that
     /// arranging it would take longer than it gains.
     #[inline]
     pub(crate) fn is_small(&mut self) -> bool {
-        self.state.is_small()
+        self.erased.is_small()
     }
 
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn run_rows(self) -> Written<'s> {
-        let (rows, mut count) = (self.with.rows, 0);
-        ensure(self.state.access() == Access::Distinct, "each element of an output is visited once");
-        self.state.for_each_block(&mut |block| {
+        let (rows, mut count) = (self.pass.rows, 0);
+        ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
+        self.erased.for_each_block(&mut |block| {
             count += block.rows * block.len;
             // SAFETY: By the invariant, the rows have the types of the operands.
             unsafe { rows.rows(&block) };
@@ -700,10 +730,10 @@ impl<'s> Nest<'_, OneThread<'_, 's>> {
     /// output or of another input.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, mut copies) = (self.with.rows, 0, Copies::new(most));
-        ensure(self.state.access() == Access::Distinct, "each element of an output is visited once");
-        let mut tiles = Tiles::of(self.state, tile);
-        let part = self.state;
+        let (rows, mut count, mut copies) = (self.pass.rows, 0, OperandCopies::new(most));
+        ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
+        let mut tiles = Tiles::of(self.erased, tile);
+        let part = self.erased;
         while tiles.next(part) {
             let (copied, mut at, mut places) = (part.to_copy(), part.operands.at, [0; OPERANDS]);
             for k in 1..part.operands.count {
@@ -712,10 +742,10 @@ impl<'s> Nest<'_, OneThread<'_, 's>> {
                     places[k] = unsafe { copies.of(part, k) };
                 }
             }
-            let room = copies.room();
+            let start = copies.start();
             for k in 1..part.operands.count {
                 if copied >> k & 1 == 1 {
-                    at[k] = room.wrapping_add(places[k]);
+                    at[k] = start.wrapping_add(places[k]);
                 }
             }
             let block = part.block_of_copies(&at, copied);
@@ -731,19 +761,19 @@ impl<'s> Nest<'_, OneThread<'_, 's>> {
 pub(crate) struct Target<'t, 's, A> {
     out: RawOutput<'t>,
     /// Puts results into elements.
-    put: Option<&'t dyn Rows>,
+    store: Option<&'t dyn Rows>,
     types: Invariant<(&'s (), A)>,
 }
 
 impl<'t, 's, A> Target<'t, 's, A> {
     #[inline]
     pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
-        Self { out: out.raw(), put: None, types: PhantomData }
+        Self { out: out.raw(), store: None, types: PhantomData }
     }
 
     #[inline]
-    pub(crate) fn elements(out: Output<'t, A>, put: &'t dyn RowsOf<A, (A,)>) -> Self {
-        Self { out: out.raw(), put: Some(put), types: PhantomData }
+    pub(crate) fn elements(out: Output<'t, A>, store: &'t dyn RowsOf<A, (A,)>) -> Self {
+        Self { out: out.raw(), store: Some(store), types: PhantomData }
     }
 
     #[inline]
@@ -754,7 +784,7 @@ impl<'t, 's, A> Target<'t, 's, A> {
     /// Its slots in the order of the axes, if they are adjacent in this order.
     #[inline]
     pub(crate) fn as_slots(&mut self) -> Option<Slots<'_, 's, A>> {
-        let len = if self.put.is_some() { None } else { standard_len(self.out.axes) };
+        let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
         // SAFETY: They are adjacent, and borrowed as long as the target is.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) })
     }
@@ -765,7 +795,7 @@ pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
     fold: &'a dyn Fold<A>,
     /// Visits the outputs and the results.
-    put: &'a dyn Rows,
+    store: &'a dyn Rows,
     /// Whether results are put into elements, not into slots.
     stores: bool,
     rows: RowGroups,
@@ -788,7 +818,7 @@ struct Half<'n, 'a, 's, A, F, R> {
     result: Option<R>,
 }
 
-// SAFETY: `both` makes it only where the source can be joined: its constructors require `Send` and `Sync` of elements, inputs and
+// SAFETY: `run_halves` makes it only where the source can be joined: its constructors require `Send` and `Sync` of elements, inputs and
 // closures for that, and `Sync` of operations. What puts results is shared as elements are.
 unsafe impl<A, F, R> Send for Half<'_, '_, '_, A, F, R> {}
 
@@ -808,39 +838,39 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If an array does not fit the shape.
     #[inline]
     pub(crate) fn reducing(
-        state: &'n mut State,
+        erased: &'n mut ErasedNest,
         (source, fold): (&'a Source<'a, A>, &'a dyn Fold<A>),
         shape: &[usize],
         target: Option<Target<'a, 's, A>>,
         dropped: Dropped<'_>,
     ) -> Option<Self> {
-        let (out, put) = match target {
+        let (out, store) = match target {
             None => (None, None),
-            Some(Target { out, put, .. }) => (Some(out), put),
+            Some(Target { out, store, .. }) => (Some(out), store),
         };
-        if state.over(shape, out, dropped, source.reads) {
+        if erased.build(shape, out, dropped, source.inputs) {
             return None;
         }
-        let with = Reduction {
+        let pass = Reduction {
             source,
             fold,
-            put: put.unwrap_or(fold),
-            stores: put.is_some(),
-            rows: state.row_groups(),
+            store: store.unwrap_or(fold),
+            stores: store.is_some(),
+            rows: erased.row_groups(),
             brand: PhantomData,
         };
-        Some(Self { state, with })
+        Some(Self { erased, pass })
     }
 
     /// What `run` returns for the halves of the nest, which it may run on two threads. See [`halves`](Self::halves).
     #[inline]
-    pub(crate) fn both<R>(
+    pub(crate) fn run_halves<R>(
         self,
         place: usize,
         run: &impl for<'m> Fn(Nest<'m, Reduction<'a, 's, A>>) -> R,
     ) -> [R; 2] {
-        let (join, mut room) = (self.with.source.join, State::on_heap());
-        let [first, second] = self.halves(place, &mut room);
+        let (join, mut scratch) = (self.pass.source.join, ErasedNest::on_heap());
+        let [first, second] = self.halves(place, &mut scratch);
         let Some(join) = join else { return [run(first), run(second)] };
         let mut first = Half { nest: Some(first), run, result: None };
         let mut second = Half { nest: Some(second), run, result: None };
@@ -851,55 +881,56 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// Whether the elements are those of an array.
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
-        self.with.source.is_stored() && self.with.source.prepare.is_none()
+        self.pass.source.is_stored() && self.pass.source.prepare.is_none()
     }
 
-    /// The loops by the strides of the inputs: see [`State::arrange`].
+    /// The loops by the strides of the inputs: see [`ErasedNest::arrange`].
     pub(crate) fn arranged(mut self) -> Self {
-        self.state.arrange(1);
-        self.with.rows = self.state.row_groups();
+        self.erased.arrange(1);
+        self.pass.rows = self.erased.row_groups();
         self
     }
 
     /// The most rows whose sum is made at once.
     #[inline]
     pub(crate) fn most_rows(&self) -> usize {
-        self.with.rows.most()
+        self.pass.rows.most()
     }
 
     /// The elements in the order of the loops, if they lie so.
     #[inline]
     pub(crate) fn elements(&self) -> Option<&'a [A]> {
-        let loops = &self.state.loops[..];
+        let loops = &self.erased.loops[..];
         let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
         // SAFETY: By the invariant, these are elements of the array that the source is.
-        is_adjacent.then(|| unsafe { slice::from_raw_parts(self.state.operands.at[1].cast(), steps(loops)) })
+        is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
     }
 
     /// The loop along which elements are combined without being stored, if there is one.
     #[inline]
-    pub(crate) fn summed(&self) -> Option<usize> {
-        let has_sums = const { has_sums::<A>() } && self.with.source.prepare.is_none();
-        if !has_sums || self.is_stored() && self.state.is_folded_in_place(size_of::<A>(), self.with.rows) {
+    pub(crate) fn sum_loop(&self) -> Option<usize> {
+        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
+        if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>(), self.pass.rows)
+        {
             return None;
         }
-        self.state.summed(size_of::<A>())
+        self.erased.sum_loop(size_of::<A>())
     }
 
-    /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sums_along`](super::sums_along).
+    /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sum_count`](super::sum_count).
     ///
     /// # Panics
-    /// If there are not as many slots, or if it is another loop than [`summed`](Self::summed).
+    /// If there are not as many slots, or if it is another loop than [`sum_loop`](Self::sum_loop).
     #[inline]
-    pub(crate) fn sum<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        ensure(self.summed() == Some(place), "a loop to sum along");
-        let (makes, len) = (self.with.source.makes(self.with.fold), slots.len());
+    pub(crate) fn sum_along<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        ensure(self.sum_loop() == Some(place), "no sums along this loop");
+        let (element_loops, len) = (self.pass.source.element_loops(self.pass.fold), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
-        let inputs = self.state.operands.count - 1;
-        self.state.for_each_sums(place, out, self.with.rows, &mut |sums| {
+        let inputs = self.erased.operands.count - 1;
+        self.erased.for_each_sums(place, out, self.pass.rows, &mut |sums| {
             sums.for_each(inputs, |at, panels| {
-                // SAFETY: By the invariant, `makes` has the types of the inputs. There is a slot for each sum.
-                unsafe { makes.panels(at, panels) };
+                // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
+                unsafe { element_loops.panels(at, panels) };
             });
         });
         Written(len, PhantomData)
@@ -911,34 +942,34 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If there are not as many slots.
     #[inline]
     pub(crate) fn fill<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let (source, len) = (self.with.source, slots.len());
-        if source.is_stored() && self.state.is_plain(1) {
-            ensure(len == steps(&self.state.loops), "a slot for each element");
-            gather(self.state, 1, slots.into_bytes());
+        let (source, len) = (self.pass.source, slots.len());
+        if source.is_stored() && self.erased.is_plain(1) {
+            ensure(len == steps(&self.erased.loops), "not one slot for each element");
+            gather(self.erased, 1, slots.into_bytes());
             return Written(len, PhantomData);
         }
-        self.state.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
-        let rows: &dyn Rows = source.makes(self.with.fold);
-        map::run(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false)
+        self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
+        let rows: &dyn Rows = source.element_loops(self.pass.fold);
+        map::run(Nest { erased: self.erased, pass: RowPass { rows, brand: PhantomData } }, false)
     }
 
     /// Changes elements that were written, before they are combined.
     #[inline]
     pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
-        self.with.source.prepare
+        self.pass.source.prepare
     }
 
     /// Writes the elements to the slots of a new array, if none is reduced.
     ///
     /// # Errors
     /// The nest, if that is not what it does.
-    pub(crate) fn written(self) -> Result<Written<'s>, Self> {
-        let Reduction { source, fold, stores, .. } = self.with;
-        if stores || source.prepare.is_some() || self.state.loops.iter().any(|l| !l.kept) {
+    pub(crate) fn fill_unreduced(self) -> Result<Written<'s>, Self> {
+        let Reduction { source, fold, stores, .. } = self.pass;
+        if stores || source.prepare.is_some() || self.erased.loops.iter().any(|l| !l.kept) {
             return Err(self);
         }
-        let rows: &dyn Rows = source.makes(fold);
-        Ok(map::run(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false))
+        let rows: &dyn Rows = source.element_loops(fold);
+        Ok(map::run(Nest { erased: self.erased, pass: RowPass { rows, brand: PhantomData } }, false))
     }
 
     /// Puts results into the outputs, in the order of the kept loops.
@@ -946,9 +977,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// # Panics
     /// If there are not as many results, or no output.
     #[inline]
-    pub(crate) fn put(self, results: &[A]) -> Written<'s> {
-        self.state.put(results.as_ptr().cast(), results.len(), const { &<(A,)>::KINDS });
-        Nest { state: self.state, with: Pass { rows: self.with.put, brand: PhantomData } }.run_rows()
+    pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
+        self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
+        Nest { erased: self.erased, pass: RowPass { rows: self.pass.store, brand: PhantomData } }.run_rows()
     }
 
     /// The same inputs, with slots for one result for each index of the kept loops, adjacent in this order.
@@ -956,16 +987,16 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// # Panics
     /// If there are not as many slots.
     #[inline]
-    pub(crate) fn onto<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, Reduction<'a, 't, A>>
+    pub(crate) fn with_slots<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, Reduction<'a, 't, A>>
     where
         'n: 'm,
     {
-        let Reduction { source, fold, rows, .. } = self.with;
+        let Reduction { source, fold, rows, .. } = self.pass;
         let len = slots.len();
-        self.state.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
+        self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
-            state: self.state,
-            with: Reduction { source, fold, put: fold, stores: false, rows, brand: PhantomData },
+            erased: self.erased,
+            pass: Reduction { source, fold, store: fold, stores: false, rows, brand: PhantomData },
         }
     }
 }
@@ -982,14 +1013,14 @@ impl<'a, A: Clone> Source<'a, A> {
         shape: &[usize],
         mut slots: Slots<'_, 't, A>,
     ) -> Written<'t> {
-        ensure(slots.len() == shape.iter().product(), "a slot for each element");
+        ensure(slots.len() == shape.iter().product(), "not one slot for each element");
         if !self.is_stored() {
             let out = (slots.start().cast(), size_of::<A>(), None);
-            if let Some(written) = visit_few(shape, out, self.reads, self.makes(fold)) {
+            if let Some(written) = visit_small(shape, out, self.inputs, self.element_loops(fold)) {
                 return written;
             }
         }
-        match Nest::reducing(&mut State::new(), (self, fold), shape, None, None) {
+        match Nest::reducing(&mut ErasedNest::new(), (self, fold), shape, None, None) {
             Some(nest) => nest.fill(slots),
             None => Written::none(),
         }
@@ -999,9 +1030,9 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
         let is_stored = self.is_stored() && self.prepare.is_none();
-        let len = is_stored.then(|| self.reads.standard_len(0))??;
+        let len = is_stored.then(|| self.inputs.standard_len(0))??;
         // SAFETY: The elements are adjacent, as was just checked. They have this type by the constructors of sources.
-        Some(unsafe { slice::from_raw_parts(self.reads.at[0].cast(), len) })
+        Some(unsafe { slice::from_raw_parts(self.inputs.at[0].cast(), len) })
     }
 
     /// The first element.
@@ -1009,19 +1040,19 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If an array has no elements.
     pub(crate) fn first(&self) -> A {
-        let Reads { at: inputs, sizes, kinds, .. } = self.reads;
-        ensure(!sizes[..kinds.count].iter().any(|sizes| sizes.contains(&0)), "elements");
+        let RawInputs { at: inputs, sizes, info, .. } = self.inputs;
+        ensure(!sizes[..info.count].iter().any(|sizes| sizes.contains(&0)), "no first element");
         let mut at = [core::ptr::null_mut(); OPERANDS];
         for (at, input) in at[1..].iter_mut().zip(inputs) {
             *at = input.cast_mut();
         }
         // SAFETY: A source has the inputs and what makes its elements together. They have a first element.
-        unsafe { self.makes(self.fold.expect("an operation that is not known")).one(&at) }
+        unsafe { self.element_loops(self.fold.expect("an operation that is not known")).one(&at) }
     }
 }
 
 /// What a lane of elements that own memory, or are large, is made of.
-pub(crate) enum Item<'l, A> {
+pub(crate) enum LaneItem<'l, A> {
     Element(A),
     /// The output of the elements before.
     Output(&'l mut A),
@@ -1036,32 +1067,32 @@ pub(crate) fn for_each_lane<A: Clone>(
     shape: &[usize],
     out: Output<'_, A>,
     dropped: Dropped<'_>,
-    then: &mut dyn FnMut(Item<'_, A>),
+    then: &mut dyn FnMut(LaneItem<'_, A>),
 ) {
-    let (mut state, makes) = (State::new(), source.makes(fold));
-    if state.over(shape, Some(out.raw()), dropped, source.reads) {
+    let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops(fold));
+    if erased.build(shape, Some(out.raw()), dropped, source.inputs) {
         return;
     }
-    state.arrange(1);
+    erased.arrange(1);
     let mut tile = Steps::new();
-    for l in &*state.loops {
+    for l in &*erased.loops {
         tile.push(if l.kept { 1 } else { l.len });
     }
-    let mut tiles = Tiles::of(&state, &tile);
-    while tiles.next(&mut state) {
-        let out = state.operands.at[0].cast::<A>();
-        state.inputs(&mut State::new()).for_each_block(&mut |block| {
-            block.for_each(source.reads.kinds.count, |at| {
+    let mut tiles = Tiles::of(&erased, &tile);
+    while tiles.next(&mut erased) {
+        let out = erased.operands.at[0].cast::<A>();
+        erased.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
+            block.for_each(source.inputs.info.count, |at| {
                 // SAFETY: A source has the inputs and what makes its elements together.
-                let mut element = unsafe { makes.one(at) };
+                let mut element = unsafe { element_loops.one(at) };
                 if let Some(prepare) = source.prepare {
                     prepare(slice::from_mut(&mut element));
                 }
-                then(Item::Element(element));
+                then(LaneItem::Element(element));
             });
         });
         // SAFETY: By the invariant, this is an element of the output.
-        then(Item::Output(unsafe { &mut *out }));
+        then(LaneItem::Output(unsafe { &mut *out }));
     }
 }
 
@@ -1119,22 +1150,22 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, '
     ///
     /// # Panics
     /// If the batch axes of an input do not go to those of `out`, aligned at the right.
-    pub(crate) fn over_bases(
-        state: &'n mut State,
+    pub(crate) fn of_bases(
+        erased: &'n mut ErasedNest,
         inputs: &'n BaseInputs<'a, E, F>,
         out: &'n mut BaseOutput<'_, T, B>,
     ) -> Option<Self> {
         let BaseInputs { inputs, forms, bases } = inputs;
-        let mut of_batches = inputs.reads;
+        let mut of_batches = inputs.raw;
         for (sizes, base) in of_batches.sizes.iter_mut().zip(bases) {
             *sizes = &sizes[..sizes.len() - base];
         }
         let batch = Output { at: out.batch.at, axes: out.batch.axes, array: PhantomData::<&mut T> };
-        if state.over(batch.axes.sizes, Some(batch.raw()), None, &of_batches) {
+        if erased.build(batch.axes.sizes, Some(batch.raw()), None, &of_batches) {
             return None;
         }
-        state.arrange(0);
-        Some(Self { state, with: Bases { forms, out: &out.form, arrays: PhantomData } })
+        erased.arrange(0);
+        Some(Self { erased, pass: Bases { forms, out: &out.form, arrays: PhantomData } })
     }
 
     /// Runs parts of the nest, of at least `grain` bases each, on several threads.
@@ -1155,9 +1186,9 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
     /// Calls `visit` with the bases at each index.
     #[inline]
     pub(crate) fn for_each(self, mut visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>)) {
-        let Bases { forms, out, .. } = self.with;
-        ensure(self.state.access() == Access::Distinct, "bases of the output are different elements");
-        self.state.for_each_block(&mut |block| {
+        let Bases { forms, out, .. } = self.pass;
+        ensure(self.erased.access() == Access::Distinct, "two bases of the output share elements");
+        self.erased.for_each_block(&mut |block| {
             block.for_each(E::COUNT, |at| {
                 // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at another
                 // index. The views do not outlive the call. See `Forms::views` for layouts.

@@ -22,9 +22,11 @@ use tiles::{Matrices, TERMS};
 
 use super::ensure;
 use super::map::copy_into;
-use super::nest::{AxisSelection, Inputs, Make, Maker, Nest, Output, SMALL, State, matrices, steps};
+use super::nest::{
+    AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, SMALL_NEST, matrices, steps,
+};
 use super::operation::Plus;
-use super::reduce::{Loops, into};
+use super::reduce::{FoldLoops, into};
 use super::simd::dispatch;
 use super::source::{Cloned, Source};
 use super::threads::{count, in_two};
@@ -63,12 +65,12 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
         return;
     }
     if axes == VECTORS && !inputs.are_repeated() {
-        let (times, loops) = (Maker::new(Times, Plus), Loops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::fused(&inputs, &times, &loops));
+        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
+        return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
     }
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
-    if let Some(nest) = Nest::over_bases(&mut State::new(), &inputs, &mut out) {
-        let mut copies = Copies::new(swapped);
+    if let Some(nest) = Nest::of_bases(&mut ErasedNest::new(), &inputs, &mut out) {
+        let mut copies = MatrixCopies::new(swapped);
         nest.for_each(|(a, b), out| copies.multiply(a, b, out));
     }
 }
@@ -83,19 +85,19 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
         return;
     }
     if axes == VECTORS && !inputs.are_repeated() {
-        let (times, loops) = (Maker::new(Times, Plus), Loops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::par_fused(&inputs, &times, &loops));
+        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
+        return sums_into(out, &inputs, &Source::par_fused(&inputs, &product, &loops));
     }
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let multiplications = terms.saturating_mul(out.len());
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
-    let mut state = State::new();
-    let Some(nest) = Nest::over_bases(&mut state, &inputs, &mut out) else { return };
+    let mut erased = ErasedNest::new();
+    let Some(nest) = Nest::of_bases(&mut erased, &inputs, &mut out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
         let grain = MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
         return nest.in_parts(grain, &|part| {
-            let mut copies = Copies::new(swapped);
+            let mut copies = MatrixCopies::new(swapped);
             part.for_each(|(a, b), out| copies.multiply(a, b, out));
         });
     }
@@ -115,7 +117,7 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
         || half < FEW_ROWS
         || half.saturating_mul(a.ncols()).saturating_mul(b.ncols()) < MULTIPLICATIONS
     {
-        return Copies::new(swapped).multiply(a, b, out);
+        return MatrixCopies::new(swapped).multiply(a, b, out);
     }
     let (upper, lower) = a.split_at(Axis(0), half);
     let (to_upper, to_lower) = out.split_at(Axis(0), half);
@@ -141,9 +143,9 @@ fn sums_into<T: LinalgScalar, D: Dimension>(
 #[derive(Clone, Copy)]
 struct Times;
 
-impl<T: LinalgScalar> Make<T, (T, T)> for Times {
+impl<T: LinalgScalar> MapElement<T, (T, T)> for Times {
     #[inline(always)]
-    fn make(&mut self, (&a, &b): (&T, &T)) -> T {
+    fn map(&mut self, (&a, &b): (&T, &T)) -> T {
         a * b
     }
 }
@@ -165,7 +167,7 @@ fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
 }
 
 /// Copies of matrices, without gaps.
-struct Copies<T> {
+struct MatrixCopies<T> {
     a: Vec<T>,
     b: Vec<T>,
     out: Vec<T>,
@@ -173,7 +175,7 @@ struct Copies<T> {
     swapped: bool,
 }
 
-impl<T: LinalgScalar> Copies<T> {
+impl<T: LinalgScalar> MatrixCopies<T> {
     fn new(swapped: bool) -> Self {
         Self { a: Vec::new(), b: Vec::new(), out: Vec::new(), swapped }
     }
@@ -183,7 +185,7 @@ impl<T: LinalgScalar> Copies<T> {
     #[inline]
     fn multiply(&mut self, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
         let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
-        ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes go together");
+        ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes do not go together");
         if terms == 0 || out.is_empty() {
             return out.fill(T::zero());
         }
@@ -210,7 +212,7 @@ impl<T: LinalgScalar> Copies<T> {
         }
         if terms > 1 && a.strides()[1] == 0 && b.strides()[0] == 0 {
             self.multiply(a.split_at(Axis(1), 1).0, b.split_at(Axis(0), 1).0, out.view_mut());
-            return out.map_inplace(|sum| *sum = times(*sum, terms));
+            return out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
         }
         if is_library {
             return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
@@ -239,11 +241,11 @@ impl<T: LinalgScalar> Copies<T> {
 }
 
 /// The sum of `count` equal terms, in pairs.
-fn times<T: LinalgScalar>(term: T, count: usize) -> T {
+fn repeated_sum<T: LinalgScalar>(term: T, count: usize) -> T {
     if count == 1 {
         return term;
     }
-    let half = times(term, count / 2);
+    let half = repeated_sum(term, count / 2);
     if count & 1 == 0 { half + half } else { half + half + term }
 }
 
@@ -254,7 +256,7 @@ fn without_gaps<'a, T: LinalgScalar>(matrix: &'a ArrayView2<'_, T>, copy: &'a mu
         return elements;
     }
     copy.resize(matrix.len(), T::zero());
-    if matrix.len() > SMALL {
+    if matrix.len() > SMALL_NEST {
         copy_into(
             &mut ArrayViewMut2::from_shape(matrix.dim(), &mut *copy).expect("as many elements"),
             matrix,

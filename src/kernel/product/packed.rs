@@ -160,13 +160,13 @@ impl<T: LinalgScalar> Multiply<T> for Dots {
     }
 }
 
-/// The product of long vectors: the sum of those of their halves, which `both` computes.
+/// The product of long vectors: the sum of those of their halves, which `multiply_both` computes.
 #[inline(never)]
-fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], both: impl FnOnce([Packed<'_, T>; 2])) -> T {
+fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], multiply_both: impl FnOnce([Packed<'_, T>; 2])) -> T {
     let middle = (x.len() / 2).next_multiple_of(CHUNK);
     let ((low_x, high_x), (low_y, high_y)) = (x.split_at(middle), y.split_at(middle));
     let (mut low, mut high) = ([T::zero()], [T::zero()]);
-    both([
+    multiply_both([
         Packed::new(low_x, low_y, &mut low, [low_x.len(), low_x.len(), 1]),
         Packed::new(high_x, high_y, &mut high, [high_x.len(), high_x.len(), 1]),
     ]);

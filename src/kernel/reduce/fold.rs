@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::memory::{FoldLane, Memory, Room};
-use crate::kernel::nest::{JOINED, Maker, Makes};
+use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
+use crate::kernel::nest::{ElementLoops, JOINED_ROW, MapReduce};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known};
 use crate::kernel::source::Cloned;
@@ -15,35 +15,35 @@ pub(super) const SHORT_LANE: usize = 16;
 /// The sums to which the accumulators of a lane are halved.
 const EIGHT: usize = 8;
 
-/// What combines elements: those of an array, in the loops of [`Makes`]; and adjacent ones.
-pub(crate) trait Fold<A>: Makes<A> {
+/// What combines elements: those of an array, in the loops of [`ElementLoops`]; and adjacent ones.
+pub(crate) trait Fold<A>: ElementLoops<A> {
     fn apply(&self, a: A, b: A) -> A;
 
     /// Adds rows, one after the other in `rows`, to as many accumulators as a row has elements.
     fn add_rows(&self, accumulators: &mut [A], rows: &[A]);
 
     /// Appends the results of lanes of `len` elements.
-    fn lanes(&self, elements: &[A], len: usize, to: &mut Room<'_, A>);
+    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
 }
 
 /// The loops of an operation on the elements of an array. Those of common types are compiled in this crate; otherwise, where the
 /// CPU is asked and has no AVX2, they call the operation for each pair, in the same order.
-pub(crate) type Loops<A, O> = Maker<Cloned, A, (A,), O>;
+pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;
 
-impl<A: Clone, O: Operation<A>> Fold<A> for Loops<A, O> {
+impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     fn apply(&self, a: A, b: A) -> A {
         self.op.apply(a, b)
     }
 
     fn add_rows(&self, accumulators: &mut [A], rows: &[A]) {
         run::<A, _>(AddRows { op: self.op, accumulators, rows }, |AddRows { op, accumulators, rows }| {
-            AddRows { op: Called(op), accumulators, rows }.run();
+            AddRows { op: NotInlined(op), accumulators, rows }.run();
         });
     }
 
-    fn lanes(&self, elements: &[A], len: usize, to: &mut Room<'_, A>) {
+    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
         run::<A, _>(Lanes { op: self.op, elements, len, to }, |Lanes { op, elements, len, to }| {
-            Lanes { op: Called(op), elements, len, to }.run();
+            Lanes { op: NotInlined(op), elements, len, to }.run();
         });
     }
 }
@@ -56,9 +56,9 @@ fn run<A, W: Work<Output = ()>>(work: W, other: impl FnOnce(W)) {
 
 /// An operation that is called for each pair, so that its loops are short.
 #[derive(Clone, Copy)]
-struct Called<O>(O);
+struct NotInlined<O>(O);
 
-impl<A, O: Operation<A>> Operation<A> for Called<O> {
+impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
     #[inline(never)]
     fn apply(self, a: A, b: A) -> A {
         self.0.apply(a, b)
@@ -69,12 +69,12 @@ impl<A, O: Operation<A>> Operation<A> for Called<O> {
 /// differ. `scratch` is room for half of the elements, or for as many as rows have of which the lanes are folded in turn.
 pub(super) fn fold<A: Clone>(
     op: &dyn Fold<A>,
-    sides: &[(usize, bool)],
+    axes: &[(usize, bool)],
     elements: &[A],
-    to: &mut Room<'_, A>,
-    scratch: &mut Room<'_, A>,
+    to: &mut SliceVec<'_, A>,
+    scratch: &mut SliceVec<'_, A>,
 ) {
-    match *sides {
+    match *axes {
         [] | [(_, true)] => to.extend(elements),
         [(len, false)] | [(_, true), (len, false)] => op.lanes(elements, len, to),
         [(len, true), ref inner @ ..] => {
@@ -83,7 +83,7 @@ pub(super) fn fold<A: Clone>(
             }
         }
         [(rows, false), (width, true)] => {
-            let joined = (JOINED / width).min(rows / FEW_ROWS);
+            let joined = (JOINED_ROW / width).min(rows / FEW_ROWS);
             if joined < 2 {
                 return fold_rows(op, elements, width, to);
             }
@@ -100,7 +100,7 @@ pub(super) fn fold<A: Clone>(
 }
 
 /// Appends the sum of rows of `width` elements, the last of which may be shorter.
-fn fold_rows<A: Clone>(op: &dyn Fold<A>, elements: &[A], width: usize, to: &mut Room<'_, A>) {
+fn fold_rows<A: Clone>(op: &dyn Fold<A>, elements: &[A], width: usize, to: &mut SliceVec<'_, A>) {
     let ((first, rest), start) = (elements.split_at(width), to.len());
     to.extend(first);
     let (rows, last) = rest.split_at(rest.len() / width * width);
@@ -154,9 +154,9 @@ fn add_row<A: Clone, O: Operation<A>>(op: O, out: &mut [A], a: &[A]) {
     }
 }
 
-struct Lane<O>(O);
+struct LaneFold<O>(O);
 
-impl<A: Clone, O: Operation<A>> FoldLane<A> for Lane<O> {
+impl<A: Clone, O: Operation<A>> FoldLane<A> for LaneFold<O> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
         // measured on 2026-11-26 with `by_hand`: maxima of f64 take 0.6 of the time of 16, maxima of f32 0.9 of that of 64
@@ -174,7 +174,7 @@ struct Lanes<'r, 'm, A, O> {
     op: O,
     elements: &'r [A],
     len: usize,
-    to: &'r mut Room<'m, A>,
+    to: &'r mut SliceVec<'m, A>,
 }
 
 impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
@@ -188,7 +188,7 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
         } else if len < SHORT_LANE {
             short_lanes(op, elements, len, to);
         } else {
-            to.extend_by_lanes(elements, len, &Lane(op));
+            to.extend_by_lanes(elements, len, &LaneFold(op));
         }
     }
 }
@@ -199,10 +199,10 @@ const PARTIAL: usize = 2 << 10;
 /// Reduces lanes by the factors of their length: groups of 4 or 2, then groups of those, and so on. The compiler shuffles
 /// vectors for groups of a length that it knows.
 #[inline(always)]
-fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<'_, A>) {
-    let (mut first, mut second) = (Memory::<{ PARTIAL / 64 }>::new(), Memory::<{ PARTIAL / 64 }>::new());
+fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
+    let (mut first, mut second) = (Buffer::<{ PARTIAL / 64 }>::new(), Buffer::<{ PARTIAL / 64 }>::new());
     let most = (PARTIAL / size_of::<A>() / len * len).max(len);
-    let (sums, more) = (&mut first.room(most), &mut second.room(most));
+    let (sums, more) = (&mut first.vec(most), &mut second.vec(most));
     for elements in elements.chunks(most) {
         let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
         while rest > 1 {
@@ -216,7 +216,7 @@ fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to:
 
 /// Appends the result of each group of as many elements as the first factor of `len`. Returns the quotient.
 #[inline(always)]
-fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<'_, A>) -> usize {
+fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) -> usize {
     let pair = |a: &A, b: &A| op.apply(a.clone(), b.clone());
     let factor = match len {
         _ if len.is_multiple_of(4) => 4,
@@ -240,7 +240,7 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
             );
             op.apply(low, high)
         }),
-        _ => to.extend_by_lanes(elements, factor, &Lane(op)),
+        _ => to.extend_by_lanes(elements, factor, &LaneFold(op)),
     }
     len / factor
 }
@@ -273,13 +273,13 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
         }
         None => match elements.split_first_chunk::<EIGHT>() {
             Some((first, rest)) => (first.clone(), rest),
-            None => return one_by_one(op, elements[0].clone(), &elements[1..]),
+            None => return add_one_by_one(op, elements[0].clone(), &elements[1..]),
         },
     };
     rest = add_rounds(op, &mut eight, rest, usize::MAX);
     let [a, b, c, d, e, f, g, h] = eight;
     let (a, b, c, d) = (op.apply(a, e), op.apply(b, f), op.apply(c, g), op.apply(d, h));
-    one_by_one(op, op.apply(op.apply(a, c), op.apply(b, d)), rest)
+    add_one_by_one(op, op.apply(op.apply(a, c), op.apply(b, d)), rest)
 }
 
 /// Adds up to `rounds` chunks to the accumulators. Returns what is left.
@@ -301,7 +301,7 @@ fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
 }
 
 #[inline(always)]
-fn one_by_one<A: Clone, O: Operation<A>>(op: O, mut sum: A, rest: &[A]) -> A {
+fn add_one_by_one<A: Clone, O: Operation<A>>(op: O, mut sum: A, rest: &[A]) -> A {
     for element in rest {
         sum = op.apply(sum, element.clone());
     }

@@ -4,7 +4,7 @@
 //! have outputs of their own; along a reduced one, their results are combined. [`block`] reduces a part. The order in which
 //! elements are combined depends on the shape and the strides only: threads run the same halves.
 //!
-//! All of this is generic over the elements alone: what is compiled for a closure are the loops of [`Makes`](super::nest::Makes) and
+//! All of this is generic over the elements alone: what is compiled for a closure are the loops of [`ElementLoops`](super::nest::ElementLoops) and
 //! [`Fold`]. For common types of elements it is compiled in this crate: see [`run`].
 
 #![forbid(unsafe_code)]
@@ -12,15 +12,15 @@
 mod block;
 mod fold;
 
-pub(crate) use fold::{Fold, Loops};
+pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{FOLDED, Folded, Sides, fold_block};
+use block::{BlockShape, FOLD_BYTES, FoldBuffer, fold_block};
 
 use super::ensure;
-use super::memory::{BUFFER, Reserved, Room, filled};
+use super::memory::{BUFFER_BYTES, Reserved, SliceVec, filled};
 use super::nest::{
-    Dropped, Item, Loop, Nest, Output, Reads, Reduction, RowsOf, SMALL, SharedVisitor, State, Target, Visit,
-    Written, for_each_lane, is_forgettable, steps,
+    Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, RowsOf, SMALL_NEST,
+    SharedVisitor, Target, Visit, Written, can_leak, for_each_lane, steps,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
@@ -44,19 +44,19 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     empty: A,
 ) -> Array<A, D> {
-    let kept = KeptOrder { reads: source.reads, shape, dropped, ndim: reserved.shape().len() };
+    let kept = KeptOrder { inputs: source.inputs, shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
-    if const { is_forgettable::<A>() } && !is_empty {
-        let is_small = is_small(source.reads, shape, reserved.shape(), size_of::<A>());
+    if const { can_leak::<A>() } && !is_empty {
+        let is_small = is_small(source.inputs, shape, reserved.shape(), size_of::<A>());
         let order = if is_small { None } else { Some(&kept as _) };
-        return reserved.written(order, &mut |out| {
+        return reserved.filled_by(order, &mut |out| {
             run(Job { source, shape, target: Some(Target::slots(out)), dropped, is_small })
         });
     }
     // initialised, so that a panic does not leak the results that were stored before it
     let mut out = reserved.filled(Some(&kept), empty);
-    if const { !is_forgettable::<A>() } && !is_empty {
-        one_by_one(source, shape, &mut out, dropped, &mut |out, result| *out = result);
+    if const { !can_leak::<A>() } && !is_empty {
+        reduce_owned(source, shape, &mut out, dropped, &mut |out, result| *out = result);
     }
     out
 }
@@ -76,19 +76,19 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     if shape.contains(&0) {
         return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
-    if const { is_forgettable::<A>() } {
-        let is_small = is_small(source.reads, shape, out.shape(), size_of::<A>());
+    if const { can_leak::<A>() } {
+        let is_small = is_small(source.inputs, shape, out.shape(), size_of::<A>());
         // shared: threads put results, each into outputs of its own
         let rows: &dyn RowsOf<A, (A,)> = &SharedVisitor::new(store);
         let target = Some(Target::elements(Output::of(out), rows));
         run(Job { source, shape, target, dropped, is_small });
     } else {
-        one_by_one(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
+        reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
 }
 
 /// Combines the elements of lanes one by one.
-fn one_by_one<A: Clone, D: Dimension>(
+fn reduce_owned<A: Clone, D: Dimension>(
     source: &Source<'_, A>,
     shape: &[usize],
     out: &mut ArrayRef<A, D>,
@@ -97,13 +97,13 @@ fn one_by_one<A: Clone, D: Dimension>(
 ) {
     let (mut total, op) = (None, source.fold.expect("an operation on elements that are not known"));
     for_each_lane((source, op), shape, Output::of(out), dropped, &mut |item| match item {
-        Item::Element(element) => {
+        LaneItem::Element(element) => {
             total = Some(match total.take() {
                 None => element,
                 Some(total) => op.apply(total, element),
             });
         }
-        Item::Output(out) => {
+        LaneItem::Output(out) => {
             if let Some(total) = total.take() {
                 store(out, total);
             }
@@ -123,20 +123,20 @@ pub(crate) struct Job<'j, 's, A> {
 /// Reduces elements that are forgettable.
 #[inline]
 fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
-    ensure(const { is_forgettable::<A>() }, "elements that may be forgotten");
-    if let Some(written) = known(&mut job) {
+    ensure(const { can_leak::<A>() }, "elements that must be dropped");
+    if let Some(written) = reduce_known(&mut job) {
         return written;
     }
     let op = job.source.fold.expect("an operation on elements that are not known");
     job.run(op)
 }
 
-macro_rules! known {
+macro_rules! reduce_known {
     ($($A:ident)*) => {
         /// Reduces elements of a type that is known. For each there is a function that is not generic, so that it is compiled in
         /// this crate; a program knows which one it calls when it is compiled.
         #[inline(always)]
-        fn known<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
+        fn reduce_known<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
             $(if let Some(job) = as_known::<A, $A>(job) {
                 return Some(of::$A(job));
             })*
@@ -148,20 +148,20 @@ macro_rules! known {
 
             $(#[inline(never)]
             pub(super) fn $A<'s>(job: &mut Job<'_, 's, core::primitive::$A>) -> Written<'s> {
-                let op = job.source.fold.unwrap_or(const { &Loops::new(Cloned, Plus) });
+                let op = job.source.fold.unwrap_or(const { &FoldLoops::new(Cloned, Plus) });
                 job.run(op)
             })*
         }
     };
 }
-known!(f32 f64 i32 i64);
+reduce_known!(f32 f64 i32 i64);
 
-/// Whether [`Job::small`] serves: the source has few elements, and its results have the order of the shape.
-fn is_small(reads: &Reads<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
-    let most = SMALL.min(FOLDED / size);
+/// Whether [`Job::run_small`] serves: the source has few elements, and its results have the order of the shape.
+fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
+    let most = SMALL_NEST.min(FOLD_BYTES / size);
     let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
     let is_row = || out.iter().filter(|&&size| size > 1).count() < 2;
-    len > 0 && len <= most && (reads.are_standard() || is_row())
+    len > 0 && len <= most && (inputs.are_standard() || is_row())
 }
 
 /// The loop to halve, if the nest is large: the outermost one, or the outermost kept one if there are more results than a
@@ -175,7 +175,7 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
     for l in loops.iter().filter(|l| l.is_kept()) {
         results = results.saturating_mul(l.len());
     }
-    if results > BUFFER / size { loops.iter().position(is_kept) } else { Some(0) }
+    if results > BUFFER_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
 }
 
 impl<'s, A: Clone> Job<'_, 's, A> {
@@ -183,87 +183,92 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     fn run(&mut self, op: &dyn Fold<A>) -> Written<'s> {
         match self.target.take() {
             None => Written::none(),
-            Some(target) if self.is_small => self.small(op, target),
-            Some(target) => self.large(op, target),
+            Some(target) if self.is_small => self.run_small(op, target),
+            Some(target) => self.run_large(op, target),
         }
     }
 
     #[inline(never)]
-    fn large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
-        let mut state = State::new();
+    fn run_large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
+        let mut erased = ErasedNest::new();
         let source = (self.source, op);
-        match Nest::reducing(&mut state, source, self.shape, Some(target), self.dropped) {
-            Some(nest) => halved(op, nest.arranged()),
+        match Nest::reducing(&mut erased, source, self.shape, Some(target), self.dropped) {
+            Some(nest) => reduce_halves(op, nest.arranged()),
             None => Written::none(),
         }
     }
 
     /// Reduces a source of a few elements without arranging its loops.
-    fn small(&self, op: &dyn Fold<A>, mut target: Target<'_, 's, A>) -> Written<'s> {
-        let mut sides = Sides::new();
-        sides.push_axes(self.shape, target.shape(), self.dropped);
+    fn run_small(&self, op: &dyn Fold<A>, mut target: Target<'_, 's, A>) -> Written<'s> {
+        let mut block_shape = BlockShape::new();
+        block_shape.push_axes(self.shape, target.shape(), self.dropped);
         match target.as_slots() {
-            Some(slots) => Written::appended(slots, |room| self.fold_small(op, &sides, room)),
-            None => self.store_small(op, &sides, target),
+            Some(slots) => Written::appended(slots, |results| self.fold_small(op, &block_shape, results)),
+            None => self.store_small(op, &block_shape, target),
         }
     }
 
     #[inline(never)]
-    fn store_small(&self, op: &dyn Fold<A>, sides: &Sides, target: Target<'_, 's, A>) -> Written<'s> {
-        let mut memory = Folded::new();
-        let mut results = memory.room(sides.kept());
-        self.fold_small(op, sides, &mut results);
+    fn store_small(
+        &self,
+        op: &dyn Fold<A>,
+        block_shape: &BlockShape,
+        target: Target<'_, 's, A>,
+    ) -> Written<'s> {
+        let mut buffer = FoldBuffer::new();
+        let mut results = buffer.vec(block_shape.kept());
+        self.fold_small(op, block_shape, &mut results);
         let source = (self.source, op);
-        match Nest::reducing(&mut State::new(), source, self.shape, Some(target), self.dropped) {
-            Some(nest) => nest.put(&results),
+        match Nest::reducing(&mut ErasedNest::new(), source, self.shape, Some(target), self.dropped) {
+            Some(nest) => nest.store_results(&results),
             None => Written::none(),
         }
     }
 
     /// Folds the elements of a source in the order of its shape.
-    fn fold_small(&self, op: &dyn Fold<A>, sides: &Sides, to: &mut Room<'_, A>) {
+    fn fold_small(&self, op: &dyn Fold<A>, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
         match self.source.as_slice() {
-            Some(elements) => fold_block(op, sides, elements, to),
-            None => self.fold_buffered(op, sides, to),
+            Some(elements) => fold_block(op, block_shape, elements, to),
+            None => self.fold_buffered(op, block_shape, to),
         }
     }
 
     #[inline(never)]
-    fn fold_buffered(&self, op: &dyn Fold<A>, sides: &Sides, to: &mut Room<'_, A>) {
-        let (mut buffer, len) = (Folded::new(), self.shape.iter().product());
-        let mut room = buffer.room(len);
-        room.filled(len, |slots| self.source.fill(op, self.shape, slots));
+    fn fold_buffered(&self, op: &dyn Fold<A>, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
+        let (mut buffer, len) = (FoldBuffer::new(), self.shape.iter().product());
+        let mut elements = buffer.vec(len);
+        elements.filled(len, |slots| self.source.fill(op, self.shape, slots));
         if let Some(prepare) = self.source.prepare {
-            prepare(&mut room);
+            prepare(&mut elements);
         }
-        fold_block(op, sides, &room, to);
+        fold_block(op, block_shape, &elements, to);
     }
 }
 
-fn halved<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+fn reduce_halves<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     match place_to_halve(nest.loops(), size_of::<A>()) {
         None => block::reduce(op, nest),
         Some(place) if nest.loops()[place].is_kept() => {
-            let [mut written, more] = nest.both(place, &|nest| halved(op, nest));
+            let [mut written, more] = nest.run_halves(place, &|nest| reduce_halves(op, nest));
             written.add(more);
             written
         }
         Some(_) => {
-            let mut state = State::on_heap();
-            let results = buffered(op, nest.inputs(&mut state));
-            nest.put(&results)
+            let mut erased = ErasedNest::on_heap();
+            let results = reduce_to_vec(op, nest.inputs(&mut erased));
+            nest.store_results(&results)
         }
     }
 }
 
 /// The results of large parts that are combined, in the order of the kept loops.
-fn buffered<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
+fn reduce_to_vec<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
     let Some(place) = place_to_halve(nest.loops(), size_of::<A>()) else {
         let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-        return filled(len, |slots| block::reduce(op, nest.onto(slots)));
+        return filled(len, |slots| block::reduce(op, nest.with_slots(slots)));
     };
     let is_kept = nest.loops()[place].is_kept();
-    let [mut first, second] = nest.both(place, &|nest| buffered(op, nest));
+    let [mut first, second] = nest.run_halves(place, &|nest| reduce_to_vec(op, nest));
     if is_kept {
         first.extend(second);
     } else {
@@ -274,7 +279,7 @@ fn buffered<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) ->
 
 /// The order of a result's axes: that of the axes of the inputs from which they are.
 struct KeptOrder<'a> {
-    reads: &'a Reads<'a>,
+    inputs: &'a RawInputs<'a>,
     shape: &'a [usize],
     dropped: Dropped<'a>,
     ndim: usize,
@@ -289,6 +294,6 @@ impl AxisOrder for KeptOrder<'_> {
         let first = kept.nth(former.min(latter))?;
         let second = kept.nth(former.abs_diff(latter) - 1)?;
         let (former, latter) = if former < latter { (first, second) } else { (second, first) };
-        self.reads.is_inside(shape, former, latter)
+        self.inputs.is_inside(shape, former, latter)
     }
 }
