@@ -3,7 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    Access, Dropped, ElementInfo, ErasedNest, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SMALL_NEST, StridedAxes,
+    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SMALL_NEST,
+    StridedAxes,
 };
 use crate::kernel::ensure;
 
@@ -22,7 +23,7 @@ impl ErasedNest {
         inputs: &RawInputs<'_>,
     ) -> bool {
         let (operands, info) = (&mut self.operands, inputs.info);
-        (operands.count, operands.rows) = (info.count + 1, info.rows);
+        (operands.count, operands.row_loops) = (info.count + 1, info.row_loops);
         (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
         operands.access = if out.is_some() { Access::Distinct } else { Access::Inputs };
         let mut axes = StridedAxes { sizes: &[], strides: &[] };
@@ -111,15 +112,14 @@ impl ErasedNest {
     /// Whether there is a row loop for the inputs that move along a loop.
     #[inline(always)]
     pub(super) fn has_row_along(&self, l: &Loop) -> bool {
-        let moving =
-            (1..self.operands.count).filter(|&k| l.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
+        let moving = InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0);
         self.has_row_of(moving)
     }
 
-    /// Whether there is a row loop for a set of inputs that move, with bit `k - 1` for operand `k`.
+    /// Whether there is a row loop along which these inputs move and the others stay.
     #[inline(always)]
-    pub(super) fn has_row_of(&self, moving: u8) -> bool {
-        self.operands.rows.contains(&moving)
+    pub(super) fn has_row_of(&self, moving: InputSet) -> bool {
+        self.operands.row_loops.contains(&moving)
     }
 
     /// See [`Nest::arrange`](super::Nest::arrange).
@@ -225,7 +225,7 @@ impl ErasedNest {
         }
         ensure(count == len, "not one result for each output");
         let operands = &mut self.operands;
-        (operands.count, operands.rows, operands.plain) = (2, info.rows, (info.plain)());
+        (operands.count, operands.row_loops, operands.plain) = (2, info.row_loops, (info.plain)());
         (operands.at[1], operands.sizes[1]) = (at.cast_mut(), size);
         self.merge();
     }

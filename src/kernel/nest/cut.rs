@@ -4,8 +4,8 @@
 
 use super::panels::{LoopStrides, NARROW};
 use super::{
-    Access, ErasedNest, ErasedOperands, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SHORT_ROW,
-    SMALL_NEST, Steps, steps,
+    Access, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
+    SHORT_ROW, SMALL_NEST, Steps, steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
@@ -19,7 +19,7 @@ pub(crate) struct Block<'n> {
     pub(super) len: usize,
     pub(super) strides: [isize; OPERANDS],
     /// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
-    pub(super) moving: Option<u8>,
+    pub(super) moving: Option<InputSet>,
 }
 
 const STAY: [isize; OPERANDS] = [0; OPERANDS];
@@ -42,10 +42,10 @@ impl ErasedNest {
         self.loops.last().is_none_or(|inner| self.has_row_along(inner))
     }
 
-    /// Whether the elements of operand `k` are plain numbers.
+    /// Whether the elements of input `k` are plain numbers.
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
-        self.operands.plain >> k & 1 == 1
+        self.operands.plain.contains(k)
     }
 
     /// The first element of operand `k`.
@@ -54,10 +54,11 @@ impl ErasedNest {
         self.operands.at[k]
     }
 
+    /// See [`moving_along_row`].
     #[inline]
-    fn moving(&self, strides: &[isize; OPERANDS]) -> Option<u8> {
-        let ErasedOperands { sizes, count, rows, .. } = &self.operands;
-        moving(strides, sizes, *count, rows)
+    fn moving(&self, strides: &[isize; OPERANDS]) -> Option<InputSet> {
+        let ErasedOperands { sizes, count, row_loops, .. } = &self.operands;
+        moving_along_row(strides, sizes, *count, row_loops)
     }
 
     /// Calls `then` with blocks of the two innermost loops.
@@ -78,14 +79,16 @@ impl ErasedNest {
     }
 
     /// The inputs to copy, so that the inner loops are a row that there is a loop for.
-    pub(super) fn to_copy(&self) -> u8 {
+    pub(super) fn to_copy(&self) -> InputSet {
         let (sizes, row) = (self.sizes(), self.loops_of_row());
-        let (mut copied, mut moving) = (0, 0);
+        let (mut copied, mut moving) = (InputSet::NONE, InputSet::NONE);
         for k in 1..sizes.len() {
             let stride = stride_of_row(row, k, sizes[k]);
             if stride != Some(0) {
-                moving |= 1 << (k - 1);
-                copied |= u8::from(stride != Some(sizes[k].cast_signed())) << k;
+                moving.insert(k);
+                if stride != Some(sizes[k].cast_signed()) {
+                    copied.insert(k);
+                }
             }
         }
         // operands that stay are copied until there is a loop for those that move
@@ -93,8 +96,10 @@ impl ErasedNest {
             if self.has_row_of(moving) {
                 break;
             }
-            copied |= !moving << 1 & 1 << k;
-            moving |= 1 << (k - 1);
+            if !moving.contains(k) {
+                copied.insert(k);
+                moving.insert(k);
+            }
         }
         copied
     }
@@ -104,13 +109,13 @@ impl ErasedNest {
     ///
     /// # Panics
     /// If the inner loops are no row of the output or of another input.
-    pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: u8) -> Block<'n> {
+    pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: InputSet) -> Block<'n> {
         let inner = self.loops_of_row();
         let outer = &self.loops[..self.loops.len() - inner.len()];
         let (rows, len) = (steps(outer), steps(inner));
         let (mut row_strides, mut strides) = (outer.first().map_or(STAY, |l| l.strides), STAY);
         for (k, &size) in self.sizes().iter().enumerate() {
-            if copied >> k & 1 == 1 {
+            if k > 0 && copied.contains(k) {
                 strides[k] = size.cast_signed();
                 row_strides[k] = (size * len).cast_signed();
             } else {
@@ -256,7 +261,7 @@ pub(super) fn small_block(
     if rows > 1 && (0..=info.count).all(|k| row_strides[k] == strides[k].wrapping_mul(len.cast_signed())) {
         (rows, len) = (1, total);
     }
-    let moving = moving(&strides, &sizes, info.count + 1, info.rows);
+    let moving = moving_along_row(&strides, &sizes, info.count + 1, info.row_loops);
     if total > ONE_BY_ONE && (len < NARROW || moving.is_none()) {
         return None;
     }
@@ -266,15 +271,20 @@ pub(super) fn small_block(
 
 /// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
 #[inline]
-fn moving(strides: &[isize; OPERANDS], sizes: &[usize; OPERANDS], count: usize, rows: &[u8]) -> Option<u8> {
-    let (mut moving, mut is_contiguous) = (0, strides[0] == sizes[0].cast_signed());
+fn moving_along_row(
+    strides: &[isize; OPERANDS],
+    sizes: &[usize; OPERANDS],
+    count: usize,
+    row_loops: &[InputSet],
+) -> Option<InputSet> {
+    let (mut moving, mut is_contiguous) = (InputSet::NONE, strides[0] == sizes[0].cast_signed());
     for k in 1..count {
         if strides[k] != 0 {
-            moving |= 1 << (k - 1);
+            moving.insert(k);
             is_contiguous &= strides[k] == sizes[k].cast_signed();
         }
     }
-    (is_contiguous && rows.contains(&moving)).then_some(moving)
+    (is_contiguous && row_loops.contains(&moving)).then_some(moving)
 }
 
 /// Moves the pointers of the output and of `inputs` inputs.

@@ -116,6 +116,32 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
     steps
 }
 
+/// A set of inputs. Operand `k` is bit `k - 1`.
+///
+/// Not exported; public because [`Elements`] takes one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct InputSet(u8);
+
+impl InputSet {
+    const NONE: Self = Self(0);
+
+    #[inline(always)]
+    const fn contains(self, k: usize) -> bool {
+        self.0 >> (k - 1) & 1 == 1
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, k: usize) {
+        self.0 |= 1 << (k - 1);
+    }
+
+    /// The inputs up to operand `last` for which `is_in` holds.
+    #[inline(always)]
+    fn of(last: usize, is_in: impl Fn(usize) -> bool) -> Self {
+        (1..=last).fold(Self::NONE, |set, k| Self(set.0 | u8::from(is_in(k)) << (k - 1)))
+    }
+}
+
 /// A pointer for each operand.
 type Pointers = [*mut u8; OPERANDS];
 
@@ -136,12 +162,12 @@ struct ErasedOperands {
     at: Pointers,
     /// The bytes of an element of each operand.
     sizes: [usize; OPERANDS],
-    /// Bit `k` is set if the elements of operand `k` are plain numbers: see [`plain_size`](super::simd::plain_size).
-    plain: u8,
+    /// The inputs whose elements are plain numbers: see [`plain_size`](super::simd::plain_size).
+    plain: InputSet,
     /// The number of operands.
     count: usize,
     /// See [`ElementInfo`].
-    rows: &'static [u8],
+    row_loops: &'static [InputSet],
     access: Access,
 }
 
@@ -155,7 +181,14 @@ impl ErasedNest {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let (at, sizes) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS]);
-        let operands = ErasedOperands { at, sizes, plain: 0, count: 0, rows: &[], access: Access::Inputs };
+        let operands = ErasedOperands {
+            at,
+            sizes,
+            plain: InputSet::NONE,
+            count: 0,
+            row_loops: &[],
+            access: Access::Inputs,
+        };
         Self { loops: List::new(), operands }
     }
 

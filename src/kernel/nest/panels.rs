@@ -14,7 +14,7 @@
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, advance_tile, is_dense};
-use super::{ErasedNest, JOINED_ROW, Loop, OPERANDS, Pointers, Steps};
+use super::{ErasedNest, InputSet, JOINED_ROW, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 
 /// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 scaled as long, and 64 are no
@@ -71,7 +71,7 @@ pub(crate) struct PanelSums {
     /// The rows, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
-    moving: u8,
+    moving: InputSet,
     /// Whether results are added to the output: at the first step outside, and at the others.
     is_added: [bool; 2],
 }
@@ -84,7 +84,7 @@ pub(crate) struct Panels<'p> {
     pub(super) width: usize,
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
-    pub(super) moving: u8,
+    pub(super) moving: InputSet,
     pub(super) steps: usize,
     pub(super) step_strides: &'p [isize; OPERANDS],
     /// Whether the results are added to the output.
@@ -95,7 +95,7 @@ pub(crate) struct Panels<'p> {
 
 impl PanelSums {
     /// The rows of a block, each element of which is a sum of one.
-    pub(super) fn of_rows(block: &Block<'_>, moving: u8) -> Self {
+    pub(super) fn of_rows(block: &Block<'_>, moving: InputSet) -> Self {
         let [outside, neighbours] = block.sides();
         let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
         Self {
@@ -291,8 +291,7 @@ impl ErasedNest {
         let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
         let mut neighbours = inner[inner.len() - 1].len_and_strides();
         neighbours.strides[0] = size.cast_signed();
-        let moving =
-            (1..self.operands.count).fold(0, |set, k| set | u8::from(neighbours.strides[k] != 0) << (k - 1));
+        let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
         let mut at = self.operands.at;
         let panel_strides = panel_strides(&neighbours.strides);
         let mut sums = PanelSums {

@@ -13,8 +13,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, small_block};
 use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, Inputs, Nest, OPERANDS, Output, Pointers,
-    RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
+    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
 use crate::kernel::memory::{OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
@@ -37,11 +37,10 @@ pub struct ElementInfo {
     pub(super) count: usize,
     /// The bytes of an element of each operand, and 0 for the output.
     pub(super) sizes: [usize; OPERANDS],
-    /// The sets of inputs for which [`Elements::row`] has a loop in which these move and the others stay: bit `k - 1` for
-    /// operand `k`.
-    pub(super) rows: &'static [u8],
-    /// Bit `k` is set if the elements of operand `k` are plain numbers.
-    pub(super) plain: fn() -> u8,
+    /// The sets of inputs for which [`Elements::row`] has a loop, along which these move and the others stay.
+    pub(super) row_loops: &'static [InputSet],
+    /// The inputs whose elements are plain numbers.
+    pub(super) plain: fn() -> InputSet,
 }
 
 /// The types of the elements that are read: a tuple of up to six.
@@ -76,7 +75,7 @@ pub unsafe trait Elements {
     /// # Safety
     /// Each pointer is to an element that is borrowed, or as many as the output has if it is in `moving`.
     #[doc(hidden)]
-    unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: u8, visit: &mut V);
+    unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: InputSet, visit: &mut V);
 
     /// Combines the elements of `N` neighbours at each step of each panel.
     ///
@@ -119,14 +118,14 @@ pub(crate) trait MapElement<R, E: Elements> {
     fn map(&mut self, items: E::Refs<'_>) -> R;
 }
 
-/// The inputs that move along a row: bit `k - 1` for operand `k`.
+/// The [`InputSet`] of the inputs that move along a row, known to the compiler.
 struct Moving<const INPUTS: u8>;
 
 impl<const INPUTS: u8> Moving<INPUTS> {
     /// The place in the slice of operand `k` for place `i` of the row.
     #[inline(always)]
-    fn place(k: u8, i: usize) -> usize {
-        if const { INPUTS } >> (k - 1) & 1 == 1 { i } else { 0 }
+    fn place(k: usize, i: usize) -> usize {
+        if InputSet(INPUTS).contains(k) { i } else { 0 }
     }
 }
 
@@ -162,8 +161,8 @@ macro_rules! elements {
             const INFO: ElementInfo = {
                 let mut sizes = [0; OPERANDS];
                 $(sizes[$k] = size_of::<$A>();)*
-                let plain = || 0 $(| u8::from(plain_size::<$A>().is_some()) << $k)*;
-                ElementInfo { count: $count, sizes, rows: &[$($moving),*], plain }
+                let plain = || InputSet(0 $(| u8::from(plain_size::<$A>().is_some()) << ($k - 1))*);
+                ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain }
             };
 
             #[inline(always)]
@@ -179,14 +178,14 @@ macro_rules! elements {
             unsafe fn row<T, V: Visit<T, Self>>(
                 out: &mut [T],
                 at: &Pointers,
-                moving: u8,
+                moving: InputSet,
                 visit: &mut V,
             ) {
-                let len = |k: u8| if moving >> (k - 1) & 1 == 1 { out.len() } else { 1 };
+                let len = |k: usize| if moving.contains(k) { out.len() } else { 1 };
                 // SAFETY: The caller promises these elements.
                 $(let $a = unsafe { slice::from_raw_parts(at[$k].cast::<$A>(), len($k)) };)*
                 let slices = ($($a,)*);
-                match moving {
+                match moving.0 {
                     $($moving => $row(Moving::<$moving>, out, slices, visit),)*
                     _ => unreachable!("a row that there is"),
                 }
@@ -199,7 +198,7 @@ macro_rules! elements {
                 panels: &Panels<'_>,
                 map_reduce: (&mut M, O),
             ) {
-                match panels.moving {
+                match panels.moving.0 {
                     // SAFETY: The caller promises these elements.
                     $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map_reduce) },)*
                     _ => unreachable!("a row that there is"),
@@ -415,7 +414,7 @@ unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &
 /// Visits rows for which there is a loop.
 struct VisitRows<'n, V, T, E> {
     block: &'n Block<'n>,
-    moving: u8,
+    moving: InputSet,
     visit: &'n mut V,
     types: Invariant<(T, E)>,
 }
@@ -737,14 +736,14 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         while tiles.next(part) {
             let (copied, mut at, mut places) = (part.to_copy(), part.operands.at, [0; OPERANDS]);
             for k in 1..part.operands.count {
-                if copied >> k & 1 == 1 {
+                if copied.contains(k) {
                     // SAFETY: All parts are of this nest.
                     places[k] = unsafe { copies.of(part, k) };
                 }
             }
             let start = copies.start();
             for k in 1..part.operands.count {
-                if copied >> k & 1 == 1 {
+                if copied.contains(k) {
                     at[k] = start.wrapping_add(places[k]);
                 }
             }
