@@ -6,11 +6,11 @@ use super::nest::{BaseInputs, BaseOutput, Elements, ErasedNest, Forms, Nest, Out
 use super::threads::count;
 use ndarray::{ArrayRef, ArrayViewMut, Dimension};
 
-/// Calls `visit` with the bases of the inputs and of `out`, whose last `base` axes these are, at every index of the batch axes
-/// of `out`.
+/// Calls `visit` with a base of each input and of `out` at every index of the batch axes of `out`. The last `base` axes of `out`
+/// are its base axes.
 ///
 /// # Panics
-/// If the batch axes of an input do not go to those of `out`, aligned at the right.
+/// If the batch axes of an input do not broadcast to those of `out`.
 pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, D: Dimension, B: Dimension>(
     inputs: &BaseInputs<'a, E, F>,
     out: &mut ArrayRef<T, D>,

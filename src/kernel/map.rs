@@ -2,22 +2,22 @@
 //!
 //! ```text
 //! for each block of the output:            the two innermost loops, or a tile of them
-//!     copy operands that the row loop cannot read, unless the last copy is of the same elements
+//!     copy operands that no row loop can read in place, unless the last block copied the same elements
 //!     for each row of the block:
 //!         for i in row: visit(out[i], a[i], b[0], …)
 //! ```
 //!
 //! | the nest | the block |
 //! |---|---|
-//! | up to two loops and few elements, output and inputs adjacent along the inner one | the nest, not arranged |
-//! | long rows in which each operand moves by one element or stays, as some row loop has it | the two innermost loops |
-//! | an input with gaps along the rows that is near along another loop | a tile of that loop and of those inside it |
+//! | up to two loops and few elements; output and inputs contiguous along the inner loop | the nest, not arranged |
+//! | long rows with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
+//! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
-//! | short rows of an output without gaps, and of plain numbers | a tile of the innermost loops as one row |
+//! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! In a tile, inputs with gaps are copied, and as many of those that stay as it takes to have a row loop. An input is near along a
-//! loop if several of its steps share a cache line.
+//! For a tile, inputs with gaps are copied. Inputs with stride 0 are copied too until there is a row loop for the others. An input
+//! is near along a loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 
@@ -32,16 +32,16 @@ use core::cmp::Ordering;
 use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The most bytes that a tile has along the loop where an input is adjacent: some cache lines, so that each is read whole.
+/// The most bytes of a tile along the loop along which an input is near: some cache lines, so that each line is read whole.
 /// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
 const TILE_BYTES: usize = 256;
 /// The bytes of a cache line.
-const LINE: usize = 64;
+const CACHE_LINE: usize = 64;
 
 /// Visits each element of `out` with the elements of the inputs, which are broadcast to its shape.
 ///
 /// # Panics
-/// If the inputs do not go to that shape.
+/// If the inputs do not broadcast to that shape.
 pub(crate) fn each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
@@ -50,11 +50,11 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     visit(Output::of(out), inputs, rows);
 }
 
-/// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes have the inputs' order
-/// in memory.
+/// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes are ordered in memory as
+/// those of the inputs.
 ///
 /// # Panics
-/// If the inputs do not go to that shape.
+/// If the inputs do not broadcast to that shape.
 #[inline]
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
@@ -81,16 +81,16 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
 ) -> Array<A, E> {
     match array.as_slice() {
         Some(elements) => reserved.cloned(elements),
-        // collected, so that a panic drops the clones that were made before it
+        // collected into a `Vec`: a panic drops the clones made so far
         None if const { needs_drop::<A>() } => reserved.cloned(array),
         None => filled(reserved, None, &Inputs::from((array,)), &Visitor::new(Write(Cloned))),
     }
 }
 
-/// Copies an array to another one, to whose shape it is broadcast.
+/// Copies an array, broadcast to the shape of `out`, into `out`.
 ///
 /// # Panics
-/// If it does not go to that shape.
+/// If the array does not broadcast to that shape.
 pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
@@ -98,7 +98,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Runs a nest.
+/// Arranges a nest unless it is small, and runs it.
 pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
     let is_small = nest.is_small();
     if !is_small {
@@ -118,19 +118,18 @@ pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>, is_small: bool) -> Wri
     }
 }
 
-/// The first input that has gaps along a loop.
+/// The first input that is neither contiguous along a loop nor has stride 0.
 fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
     (1..sizes.len()).find(|&k| l.stride(k) != 0 && l.stride(k) != sizes[k].cast_signed())
 }
 
-/// The loop along which the first input is adjacent that has gaps along the innermost loop, and how many of its steps make
-/// good use of a cache line.
+/// The loop along which [the input with gaps](input_with_gaps) along the innermost loop is contiguous, and how many of its steps
+/// fill some cache lines.
 pub(super) fn contiguous_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     nearest_loop(nest, 0)
 }
 
-/// The loop along which the first input is nearest that has gaps along the innermost loop, adjacent or less than `reach` bytes
-/// apart, and how many of its steps make good use of cache lines.
+/// As [`contiguous_loop`], but the input's elements may be up to `reach` bytes apart, and the smallest stride decides.
 fn nearest_loop(nest: &ErasedNest, reach: usize) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
     let k = input_with_gaps(inner, sizes)?;
@@ -141,7 +140,7 @@ fn nearest_loop(nest: &ErasedNest, reach: usize) -> Option<(usize, usize)> {
     Some((place, l.part(TILE_BYTES / l.stride(k).unsigned_abs())))
 }
 
-/// A tile for which inputs are copied.
+/// The size of the tiles for which inputs are copied.
 struct Tile {
     /// The number of steps along each loop.
     steps: Steps,
@@ -154,7 +153,7 @@ impl Tile {
     fn of(nest: &ErasedNest) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
-        // a row that is read where it lies
+        // no input needs a copy
         let is_read = input_with_gaps(inner, sizes).is_none() && nest.has_row();
         let is_long = inner.len() >= if is_read { SHORT_ROW } else { ONE_BY_ONE };
         if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
@@ -165,30 +164,30 @@ impl Tile {
         let most = OperandCopies::share_of(copied) / largest;
         let mut tile = Self { steps: Steps::filled(loops.len(), 1), copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-        if let Some(across) = nearest_loop(nest, LINE).filter(|_| are_plain) {
-            tile.join(loops, sizes[0], 0, most, Some(across));
+        if let Some(near) = nearest_loop(nest, CACHE_LINE).filter(|_| are_plain) {
+            tile.extend(loops, sizes[0], 0, most, Some(near));
             return Some(tile);
         }
-        let first = tile.join(loops, sizes[0], 0, most, None);
+        let first = tile.extend(loops, sizes[0], 0, most, None);
         if is_long {
             return are_plain.then_some(tile);
         }
-        // elements without bytes look adjacent and like one that stays
+        // an element without bytes is contiguous and has stride 0 at once
         let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[first..], k, sizes[k]);
         (first < last && steps(loops) >= ONE_BY_ONE && (1..sizes.len()).all(is_copied)).then_some(tile)
     }
 
-    /// Adds the innermost loops, from `first` on, that are one row of the output, of up to `most` elements; and as many steps
-    /// of the loop `across` as it says, be it in this row or outside. Returns the outermost loop of the row.
-    fn join(
+    /// Extends the tile by the innermost loops, from `first` on, that form one row of up to `most` elements of the output. `near`
+    /// is another loop and its number of steps in the tile; it may be part of the row. Returns the outermost loop of the row.
+    fn extend(
         &mut self,
         loops: &[Loop],
         size: usize,
         first: usize,
         most: usize,
-        across: Option<(usize, usize)>,
+        near: Option<(usize, usize)>,
     ) -> usize {
-        let (outside, rows) = across.unwrap_or((0, 1));
+        let (outside, rows) = near.unwrap_or((0, 1));
         let rows = rows.min(most);
         self.steps[outside] = rows;
         let (mut len, mut place) = (1, loops.len());
@@ -196,7 +195,7 @@ impl Tile {
             place -= 1;
             let fit = match place.cmp(&outside) {
                 Ordering::Greater => most / len / rows,
-                Ordering::Equal if across.is_some() => rows,
+                Ordering::Equal if near.is_some() => rows,
                 _ => most / len,
             };
             self.steps[place] = loops[place].part(fit);

@@ -1,4 +1,4 @@
-//! What is reduced: an array, or the results of a closure over arrays, which are never stored.
+//! The elements of a reduction: those of an array, or the results of a closure over arrays, which are never stored.
 
 #![forbid(unsafe_code)]
 
@@ -16,17 +16,17 @@ use num_traits::Zero;
 /// Changes elements.
 pub(super) type Prepare<'a, A> = &'a dyn Fn(&mut [A]);
 
-/// What is reduced, and by which operation.
+/// The elements of a reduction, and its operation.
 ///
 /// Not exported; public because a hidden method of a public trait makes it.
 #[derive(Clone, Copy)]
 pub struct Source<'a, A> {
     pub(super) inputs: &'a RawInputs<'a>,
-    /// Makes the elements from those of the inputs; `None` if they are the elements of the one input.
+    /// The loops that compute the elements from those of the inputs; `None` if the one input has the elements.
     element_loops: Option<&'a dyn ElementLoops<A>>,
-    /// Combines elements; `None` for the sum of a type that this crate knows, whose loops it has compiled.
+    /// The loops that combine elements; `None` for sums whose loops this crate has compiled.
     pub(super) fold: Option<&'a dyn Fold<A>>,
-    /// Runs two halves on two threads, if these may share the inputs and `element_loops`, and may have elements.
+    /// Runs two halves on two threads; `None` unless threads may share the inputs and the loops, and may be sent elements.
     pub(super) join: Option<Join>,
     /// Changes elements before they are combined.
     pub(super) prepare: Option<Prepare<'a, A>>,
@@ -85,7 +85,7 @@ impl<'a, A: Clone> Source<'a, A> {
         Self { join: Some(join), ..Self::fused(inputs, element_loops, loops) }
     }
 
-    /// The same source, whose elements `prepare` changes before they are combined.
+    /// A source whose elements are those of this one after `prepare` has changed them.
     pub(crate) fn prepared<'x>(&self, prepare: &'x dyn Fn(&mut [A])) -> Source<'x, A>
     where
         'a: 'x,
@@ -93,7 +93,7 @@ impl<'a, A: Clone> Source<'a, A> {
         Source { prepare: Some(prepare), join: None, ..*self }
     }
 
-    /// What `then` returns for the source and its `shape` with axis `order[i]` as axis `i`.
+    /// Calls `then` with the source and its shape after their axes are permuted: axis `order[i]` becomes axis `i`.
     pub(crate) fn in_order<R>(
         &self,
         shape: &[usize],
@@ -106,13 +106,13 @@ impl<'a, A: Clone> Source<'a, A> {
         then(&Source { inputs, ..*self }, &shape)
     }
 
-    /// Makes the elements; those of an array are cloned by `fold`.
+    /// The loops that compute the elements; those of an array are cloned by `fold`.
     #[inline]
     pub(super) fn element_loops(&self, fold: &'a dyn Fold<A>) -> &'a dyn ElementLoops<A> {
         self.element_loops.unwrap_or(fold)
     }
 
-    /// Whether the elements are those of the one input.
+    /// Whether the one input has the elements.
     #[inline(always)]
     pub(super) fn is_stored(&self) -> bool {
         self.element_loops.is_none()
@@ -125,7 +125,7 @@ impl<'a, A: Clone> Source<'a, A> {
     }
 }
 
-/// A clone of the element at an index: so a copy is a map.
+/// Clones the element at an index. A copy is a map with this function.
 #[derive(Clone, Copy)]
 pub(crate) struct Cloned;
 

@@ -1,4 +1,4 @@
-//! What makes loops from axes, and other loops from these: no pointer is read or written.
+//! Loops made from axes, and other loops made from these. Pointers are moved here, never followed.
 
 #![forbid(unsafe_code)]
 
@@ -9,9 +9,9 @@ use super::{
 use crate::kernel::ensure;
 
 impl ErasedNest {
-    /// Makes a nest along the axes of `shape`. The axes of each input are its last ones, of equal size or of size 1, along which
-    /// the input stays. The axes of `out` are those that are not `dropped`, in order, of equal size or of size 1. Without a
-    /// set of dropped axes, the leading axes are dropped that `out` does not have. Returns whether there is no index.
+    /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which the
+    /// input stays. `out` has its axes that are not `dropped`, in order, each with the same size or with size 1. Without a set
+    /// of dropped axes, `out` lacks the leading ones. Returns whether there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -109,7 +109,7 @@ impl ErasedNest {
         }
     }
 
-    /// Whether there is a row loop for the inputs that move along a loop.
+    /// Whether there is a row loop for the inputs that move along `l`.
     #[inline(always)]
     pub(super) fn has_row_along(&self, l: &Loop) -> bool {
         let moving = InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0);
@@ -147,9 +147,9 @@ impl ErasedNest {
         self.merge();
     }
 
-    /// Whether the first loop, of a later axis, belongs outside the second one. An output decides if it is among the operands
-    /// from `first` on, else most inputs do, and between equally many the order of the axes. A reduced loop along which none
-    /// of these moves belongs outside all others.
+    /// Whether loop `former`, of a later axis, belongs outside `latter`. If the output is among the operands from `first` on, it
+    /// decides; otherwise most inputs do, and if they are equally divided, the order of the axes. A reduced loop along which none of
+    /// these operands moves belongs outside all others.
     fn is_outside(&self, former: &Loop, latter: &Loop, first: usize) -> Option<bool> {
         let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
         for k in first..self.operands.count {
@@ -170,7 +170,7 @@ impl ErasedNest {
         }
     }
 
-    /// Joins loops that continue each other in all operands.
+    /// Merges loops that continue each other in all operands.
     #[inline]
     fn merge(&mut self) {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
@@ -195,7 +195,7 @@ impl ErasedNest {
         }
     }
 
-    /// Cuts the loop at `place`: the first half of its steps stay, the others go to `scratch`.
+    /// Cuts the loop at `place`: this nest keeps the first half of its steps, and `scratch` becomes the nest of the others.
     pub(super) fn halve<'n>(&'n mut self, place: usize, scratch: &mut ErasedNest) -> &'n mut Self {
         let l = self.loops[place];
         let half = l.len / 2;
@@ -210,10 +210,10 @@ impl ErasedNest {
         self
     }
 
-    /// Replaces the inputs by `len` adjacent elements of this one kind, one for each index of the kept loops, in their order.
+    /// Replaces all inputs by one of `len` contiguous elements, one for each index of the kept loops, in their order.
     ///
     /// # Panics
-    /// If there are not as many indices, or no output.
+    /// If there are more or fewer indices, or no output.
     pub(super) fn set_input(&mut self, at: *const u8, len: usize, info: &'static ElementInfo) {
         ensure(self.operands.access != Access::Inputs, "no output");
         let size = info.sizes[1];
@@ -233,7 +233,7 @@ impl ErasedNest {
     /// Replaces the output by memory for `len` elements, one for each index of the loops for which `is_kept` holds.
     ///
     /// # Panics
-    /// If there are not as many indices.
+    /// If there are more or fewer indices.
     pub(super) fn set_output(
         &mut self,
         at: *mut u8,

@@ -1,4 +1,4 @@
-//! How nests are cut: compiled once for all types and closures.
+//! Nests cut into blocks and tiles. Compiled once for all types and closures.
 
 #![forbid(unsafe_code)]
 
@@ -11,14 +11,14 @@ use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::iter::zip;
 
-/// Up to two loops whose rows are visited: rows, and a row.
+/// Up to two loops: the outer one goes from row to row, the inner one along a row.
 pub(crate) struct Block<'n> {
     pub(super) at: &'n Pointers,
     pub(super) rows: usize,
     pub(super) row_strides: [isize; OPERANDS],
     pub(super) len: usize,
     pub(super) strides: [isize; OPERANDS],
-    /// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
+    /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
     pub(super) moving: Option<InputSet>,
 }
 
@@ -78,7 +78,7 @@ impl ErasedNest {
         }
     }
 
-    /// The inputs to copy, so that the inner loops are a row that there is a loop for.
+    /// The inputs to copy so that there is a row loop for the inner loops.
     pub(super) fn to_copy(&self) -> InputSet {
         let (sizes, row) = (self.sizes(), self.loops_of_row());
         let (mut copied, mut moving) = (InputSet::NONE, InputSet::NONE);
@@ -91,7 +91,7 @@ impl ErasedNest {
                 }
             }
         }
-        // operands that stay are copied until there is a loop for those that move
+        // copies of inputs that stay move: they are made until there is a row loop
         for k in 1..sizes.len() {
             if self.has_row_of(moving) {
                 break;
@@ -104,11 +104,11 @@ impl ErasedNest {
         copied
     }
 
-    /// The nest as one block, for which the inputs in `copied` are copied to where `at` leads, with adjacent elements. The block is
-    /// one row if the output has no gaps, else a row for each step of the outer loop.
+    /// The nest as one block. `at` points to contiguous copies of the inputs in `copied`. The block is one row if the output is
+    /// contiguous, otherwise a row for each step of the outer loop.
     ///
     /// # Panics
-    /// If the inner loops are no row of the output or of another input.
+    /// If the inner loops are no row of the output or of an input that is not copied.
     pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: InputSet) -> Block<'n> {
         let inner = self.loops_of_row();
         let outer = &self.loops[..self.loops.len() - inner.len()];
@@ -127,8 +127,8 @@ impl ErasedNest {
         Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
     }
 
-    /// The loops that are one row: all if the output has no gaps, else all but the outermost one. Of two loops, a long one is a
-    /// row, for which fewer inputs are copied.
+    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one is a
+    /// row of its own, for which fewer inputs are copied.
     fn loops_of_row(&self) -> &[Loop] {
         let loops = &self.loops[..];
         let is_row = match loops {
@@ -139,7 +139,7 @@ impl ErasedNest {
     }
 }
 
-/// Parts of a nest of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
+/// The parts of a nest, each of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
 pub(super) struct Tiles<'t> {
     loops: Loops,
     operands: ErasedOperands,
@@ -161,7 +161,7 @@ impl<'t> Tiles<'t> {
         Self { loops, operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
     }
 
-    /// Makes the nest its next part. Returns whether there is one.
+    /// Sets `nest` to the next part. Returns `false` if there is none.
     pub(super) fn next(&mut self, nest: &mut ErasedNest) -> bool {
         if self.is_done {
             return false;
@@ -181,8 +181,8 @@ impl<'t> Tiles<'t> {
 }
 
 impl Block<'_> {
-    /// The rows, and a row.
-    pub(super) fn sides(&self) -> [LoopStrides; 2] {
+    /// The loop over rows, and the loop along a row.
+    pub(super) fn loops(&self) -> [LoopStrides; 2] {
         [
             LoopStrides { len: self.rows, strides: self.row_strides },
             LoopStrides { len: self.len, strides: self.strides },
@@ -194,7 +194,7 @@ impl Block<'_> {
         self.for_each(inputs, then);
     }
 
-    /// Calls `then` with the pointers of the output and of `inputs` inputs at each index.
+    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
         let mut row_at = *self.at;
@@ -209,9 +209,8 @@ impl Block<'_> {
     }
 }
 
-/// Calls `then` with few elements along up to two axes of `shape` as one block, straight from shapes and strides: an output
-/// that has this shape, in standard layout without strides, and inputs. Returns how many there are, or `None` if this is for
-/// nests.
+/// Calls `then` with one block, made from shapes and strides without a nest, if `shape` has up to two axes and few elements. The
+/// output has this shape; without strides it is in standard layout. Returns the number of elements, or `None` if a nest is needed.
 ///
 /// # Panics
 /// If an input does not fit the shape.
@@ -269,7 +268,7 @@ pub(super) fn small_block(
     Some(total)
 }
 
-/// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
+/// The inputs that move along a row, if they and the output are contiguous and there is a row loop for them.
 #[inline]
 fn moving_along_row(
     strides: &[isize; OPERANDS],
@@ -287,7 +286,7 @@ fn moving_along_row(
     (is_contiguous && row_loops.contains(&moving)).then_some(moving)
 }
 
-/// Moves the pointers of the output and of `inputs` inputs.
+/// Moves the pointers of the output and of the first `inputs` inputs.
 #[inline(always)]
 pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: usize) {
     for k in 0..=inputs {
@@ -295,8 +294,8 @@ pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: us
     }
 }
 
-/// Moves pointers to the next tile of up to `tile[i]` steps of loop `i`, or of one step, before which `position[i]` steps are.
-/// Returns whether there is one.
+/// Moves pointers and the position to the next tile: of at most `tile[i]` steps of loop `i`, or of one step without a tile.
+/// `position[i]` is the number of steps of loop `i` before the tile. Returns `false` if there is none.
 #[inline]
 pub(super) fn advance_tile(
     position: &mut [usize],
@@ -318,7 +317,7 @@ pub(super) fn advance_tile(
     false
 }
 
-/// The bytes between neighbours of operand `k` along the loops, if it is evenly spaced in their order.
+/// The stride of operand `k` along the loops as one row, if it has one.
 #[inline]
 pub(crate) fn stride_of_row(loops: &[Loop], k: usize, size: usize) -> Option<isize> {
     match loops {
@@ -329,7 +328,7 @@ pub(crate) fn stride_of_row(loops: &[Loop], k: usize, size: usize) -> Option<isi
     }
 }
 
-/// Whether the elements of operand `k` are adjacent in the order of the loops.
+/// Whether the elements of operand `k` are contiguous in the order of the loops.
 #[inline]
 pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
     let mut width = size.cast_signed();

@@ -1,4 +1,4 @@
-//! The arrays that a nest is made of: the one that is written, and those that are read.
+//! The arrays of a nest: the output, and the inputs.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use ndarray::{ArrayRef, Dimension};
 
-/// The sizes and the strides of an array's axes. Strides count elements.
+/// The sizes and strides of an array's axes. Strides count elements.
 #[derive(Clone, Copy)]
 pub(crate) struct StridedAxes<'a> {
     pub(super) sizes: &'a [usize],
@@ -29,7 +29,7 @@ impl StridedAxes<'_> {
     }
 }
 
-/// The number of elements, if they are in standard layout and there are some.
+/// The number of elements, if it is not zero and they are in standard layout.
 #[inline]
 pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
     let mut len = 1_usize;
@@ -48,10 +48,10 @@ pub(crate) trait AxisSelection {
     fn contains(&self, axis: usize) -> bool;
 }
 
-/// The axes that an output does not have; without a set, the leading ones.
+/// The axes of a shape that an output lacks; without a set, the leading ones.
 pub(crate) type Dropped<'a> = Option<&'a dyn AxisSelection>;
 
-/// An array that is written.
+/// An array to write to.
 pub(crate) struct Output<'a, T> {
     pub(super) at: *mut T,
     pub(super) axes: StridedAxes<'a>,
@@ -133,7 +133,7 @@ impl<'a> RawInputs<'a> {
         &self.sizes[..self.info.count]
     }
 
-    /// The number of elements of array `k`, if it is in standard layout and has some.
+    /// The number of elements of array `k`, if it is not zero and they are in standard layout.
     #[inline]
     pub(super) fn standard_len(&self, k: usize) -> Option<usize> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
@@ -144,12 +144,12 @@ impl<'a> RawInputs<'a> {
         (0..self.info.count).all(|k| self.standard_len(k).is_some())
     }
 
-    /// Whether every array repeats one element along its last axis.
+    /// Whether the last axis of every array has stride 0.
     pub(crate) fn are_repeated(&self) -> bool {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
     }
 
-    /// The distance of two elements of input `k` along an axis of `shape`, to which its axes are aligned at the right.
+    /// The stride of input `k`, aligned at the right, along an axis of `shape`, without its sign.
     fn distance(&self, k: usize, shape: &[usize], axis: usize) -> usize {
         let own = self.sizes[k];
         match (axis + own.len()).checked_sub(shape.len()) {
@@ -158,7 +158,8 @@ impl<'a> RawInputs<'a> {
         }
     }
 
-    /// The same arrays with axis `order[i]` of `shape` as axis `i`: their sizes and strides, which are written to `axes`.
+    /// The arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. Writes the
+    /// sizes and strides to `axes`.
     pub(crate) fn in_order<'x>(
         &self,
         shape: &[usize],
@@ -192,12 +193,12 @@ impl<'a> RawInputs<'a> {
     }
 }
 
-/// The sizes and the strides of arrays in another order of axes.
+/// The sizes and the strides of arrays with permuted axes.
 #[derive(Default)]
 pub(crate) struct OrderedAxes([Vec<usize>; OPERANDS - 1], [Vec<isize>; OPERANDS - 1]);
 
 impl AxisOrder for RawInputs<'_> {
-    /// Whether `former` is inside for all arrays that move along both.
+    /// Whether `former` has the smaller stride in all arrays that move along both axes.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
         for k in 0..self.info.count {

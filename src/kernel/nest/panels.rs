@@ -1,15 +1,24 @@
-//! Elements combined without being stored: along the two innermost loops at once. A panel is some neighbours along the innermost
-//! loop, whose accumulators are registers, be they parts of one lane or the elements of several rows.
+//! Sums in registers, of elements that are not stored: along the two innermost loops at once.
+//!
+//! A panel is [`WIDE`] or [`NARROW`] neighbours along the innermost loop. Each neighbour has an accumulator in a register.
+//! [`ErasedNest::sum_loop`] chooses the loop along which panels are added:
+//! - the innermost loop. Then the accumulators are parts of a lane's sum;
+//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows. The innermost such loop
+//!   serves if it has some rows, because its rows are near each other in memory; otherwise the longest one does.
 //!
 //! ```text
-//! for each lane:                              for each group of rows, at each index of the loops outside:
-//!     for each part of it:                        for each panel of the row:
-//!         for each panel of the part:                 for each row of the group:
-//!             sums += panel                               sums += panel
-//!         write sums                                  output = sums, or += sums after the first group
+//! for each lane:                              for each group of rows:
+//!     for each part of the lane:                  at each index of the loops outside:
+//!         for each panel of the part:                 for each panel of the row:
+//!             accumulators += panel                       for each row of the group:
+//!         output = accumulators                               accumulators += panel
+//!                                                         output = accumulators, or += after the first group
 //! ```
 //!
-//! A panel has [`WIDE`] neighbours; [`NARROW`] ones follow where fewer are left, the last of which overlaps with the one before.
+//! [`RowGroups`] are chosen once for a nest, so that halves and blocks add rows in the same order. Groups are the outermost loop.
+//!
+//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the panel before, so that it is
+//! full too. Its first [`Panels::overlap`] neighbours are not added to the output again.
 
 #![forbid(unsafe_code)]
 
@@ -17,25 +26,26 @@ use super::cut::{Block, advance_tile, is_dense};
 use super::{ErasedNest, InputSet, JOINED_ROW, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 
-/// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 scaled as long, and 64 are no
+/// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 times as long, and 64 are no
 /// longer kept in registers.
 pub(crate) const WIDE: usize = 32;
 
-/// The neighbours of a panel where a wide one does not fit.
+/// The neighbours of a panel where no wide one fits.
 pub(crate) const NARROW: usize = 8;
-/// How many panels of a lane are added before the sums are folded, and how many sums of groups of rows are added: so the error
-/// stays small.
+/// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both keep
+/// the error small.
 const ROUNDS: usize = 64;
-/// Lanes from here on have wide panels, because folding these takes a while.
+/// The fewest elements of a lane with wide panels: folding their accumulators takes a while. Groups have more rows if rows are
+/// shorter.
 const LONG_LANE: usize = 128;
-/// Lanes of fewer bytes are stored, and folded side by side.
+/// The fewest bytes of a lane that is summed in panels. Shorter ones are stored, and folded side by side.
 const MIN_LANE_BYTES: usize = 64;
-/// The elements of lanes that are taken together.
+/// The most elements of the lanes or rows whose panels of one width are visited together.
 const L1_ELEMENTS: usize = 4096;
-/// How many rows are added in registers; of narrow ones, up to four scaled as many.
+/// The fewest rows of a group. Groups of short rows have up to four times as many.
 const GROUP_ROWS: usize = 4;
 
-/// The steps of a loop, and the bytes that each operand moves.
+/// A loop that may be kept or reduced: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
 pub(super) struct LoopStrides {
     pub(super) len: usize,
@@ -48,55 +58,59 @@ impl Loop {
     }
 }
 
-/// So many steps as one.
+/// The strides of several steps as one.
 fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     strides.map(|stride| stride * steps.cast_signed())
 }
 
-/// From one panel to the next, for wide ones and for others.
+/// The strides from one panel to the next, for wide panels and for narrow ones.
 fn panel_strides(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
     [WIDE, NARROW].map(|width| scaled(neighbours, width))
 }
 
-/// What is combined at each index of a loop: a lane, or some rows.
+/// The panels at each index of a loop: those of a lane, or of a group of rows.
 pub(crate) struct PanelSums {
     at: Pointers,
+    /// The loop over lanes or groups.
     outside: LoopStrides,
-    /// The neighbours along the innermost loop.
+    /// The innermost loop.
     neighbours: LoopStrides,
-    /// From one step of a panel to the next, for wide ones and for others.
+    /// The strides from one step of a panel to the next, for wide panels and for narrow ones.
     step_strides: [[isize; OPERANDS]; 2],
-    /// From one panel to the next, likewise.
+    /// The strides from one panel to the next, for wide panels and for narrow ones.
     panel_strides: [[isize; OPERANDS]; 2],
-    /// The rows, or `None` for a lane.
+    /// The rows of a group, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
     moving: InputSet,
-    /// Whether results are added to the output: at the first step outside, and at the others.
+    /// Whether results are added to the output, at the first step of `outside` and at the others.
     is_added: [bool; 2],
 }
 
-/// Panels of one width, each some neighbours at several steps.
+/// Panels of one width. Each has some neighbours at several steps.
 pub(crate) struct Panels<'p> {
     pub(super) count: usize,
-    /// From one panel to the next.
+    /// The strides from one panel to the next.
     pub(super) panel_strides: &'p [isize; OPERANDS],
     pub(super) width: usize,
+    /// The strides from one neighbour to the next.
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
     pub(super) moving: InputSet,
+    /// The number of steps that are combined.
     pub(super) steps: usize,
+    /// The strides from one step to the next.
     pub(super) step_strides: &'p [isize; OPERANDS],
     /// Whether the results are added to the output.
     pub(super) is_added: bool,
-    /// The first neighbours that other panels have too: they are not added again.
+    /// The number of first neighbours that the panel before has too. They are not added to the output again.
     pub(super) overlap: usize,
 }
 
 impl PanelSums {
-    /// The rows of a block, each element of which is a sum of one.
+    /// The rows of a block, as sums of one row each.
     pub(super) fn of_rows(block: &Block<'_>, moving: InputSet) -> Self {
-        let [outside, neighbours] = block.sides();
+        let [outside, neighbours] = block.loops();
         let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
         Self {
             at: *block.at,
@@ -115,12 +129,12 @@ impl PanelSums {
         self.for_each(inputs, then);
     }
 
-    /// Calls `then` for panels, with the first pointers of the output and of `inputs` inputs.
+    /// Calls `then` with panels, and the first pointers of the output and of the inputs, of which there are `inputs`.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panels<'_>)) {
         let (mut at, mut is_added, mut rest) = (self.at, self.is_added[0], self.outside.len);
         while rest > 0 {
-            // several that stay in L1 are taken together, one width after the other
+            // several lanes or groups that stay in L1 are visited together, one panel width after the other
             let is_alone =
                 self.rows.is_some() && self.neighbours.len >= LONG_LANE || is_added != self.is_added[1];
             let at_once = if is_alone { 1 } else { (L1_ELEMENTS / self.neighbours.len).clamp(1, rest) };
@@ -175,7 +189,7 @@ impl PanelSums {
             } else {
                 panels.steps = panels_left.min(ROUNDS);
                 covered *= panels.steps;
-                // what is left of a lane is added to its first sums
+                // the rest of a lane is added to its first accumulators
                 if !is_wide {
                     (at[0], panels.is_added) = (first[0], done > 0);
                 }
@@ -191,28 +205,28 @@ impl PanelSums {
     }
 }
 
-/// How the rows of a nest are reduced: one way for all its parts.
+/// How the rows of a nest are grouped. All parts of the nest have the same groups.
 #[derive(Clone, Copy)]
 pub(super) struct RowGroups {
-    /// The rows that are added in registers.
+    /// The rows of a group, which are added in registers.
     at_once: usize,
-    /// The elements of a row.
+    /// The elements of a row, which may be that of several loops.
     len: usize,
 }
 
 impl RowGroups {
-    /// The most rows whose sum is made at once.
-    pub(super) fn most(self) -> usize {
+    /// The most rows that are added to one sum.
+    pub(super) fn max_rows(self) -> usize {
         ROUNDS * self.at_once
     }
 }
 
-/// The longest lane of which there are up to `sums` sums.
+/// The longest lane with at most `sums` sums.
 pub(crate) fn longest_lane(sums: usize) -> usize {
     (sums / WIDE).max(1) * WIDE * ROUNDS
 }
 
-/// How many sums there are of the loop at `place`, along which sums are made.
+/// The number of sums along the sum loop, which is the one at `place`.
 pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
     match place + 1 == loops {
         false => 1,
@@ -222,15 +236,14 @@ pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
 }
 
 impl ErasedNest {
-    /// The place of the loop along which elements are combined in registers, if there is one: a lane, or the longest reduced loop
-    /// of rows. The elements have `size` bytes.
+    /// The place of the sum loop, along which elements are combined in registers, if there is one. The elements have `size` bytes.
     pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
         let ((inner, outer), sizes) = (self.loops.split_last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
         if inner.len < NARROW || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
             return None;
         }
-        // the nearest rows, unless they are few; lanes need a fold each
+        // near rows, unless they are few. Lanes need a fold each, so rows are preferred to short lanes
         let is_reduced = |&place: &usize| !outer[place].kept;
         let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
         let longest = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
@@ -240,10 +253,10 @@ impl ErasedNest {
         (inner.len * size >= MIN_LANE_BYTES).then_some(outer.len())
     }
 
-    /// How rows of this nest are reduced.
+    /// The groups of rows of this nest.
     pub(super) fn row_groups(&self) -> RowGroups {
         let Some((inner, outer)) = self.loops.split_last() else { return RowGroups { at_once: 1, len: 1 } };
-        // the output, of another layout, must not change the order of additions
+        // by the inputs alone: the layout of the output must not change the order of additions
         let mut len = inner.len;
         let continues = |l: &Loop, len: usize| {
             (1..self.operands.count).all(|k| l.strides[k] == inner.strides[k] * len.cast_signed())
@@ -257,8 +270,8 @@ impl ErasedNest {
         RowGroups { at_once: (LONG_LANE / len).clamp(GROUP_ROWS, 4 * GROUP_ROWS), len }
     }
 
-    /// Whether the elements of an array are folded where they lie: those of adjacent lanes, and of rows that are narrow and
-    /// adjacent to each other.
+    /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short rows that are contiguous
+    /// together.
     pub(super) fn is_folded_in_place(&self, size: usize, rows: RowGroups) -> bool {
         match &self.loops[..] {
             [.., outer, row] if row.kept => rows.len < JOINED_ROW && is_dense(&[*outer, *row], 1, size),
@@ -267,8 +280,8 @@ impl ErasedNest {
         }
     }
 
-    /// Calls `then` with sums along the loop at `place`, at each index of the others, in order: at `out`, where there is room for
-    /// `len` of `size` bytes.
+    /// Calls `then` with the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops in
+    /// order. `out` has memory for `len` sums of `size` bytes.
     pub(super) fn for_each_sums(
         &mut self,
         place: usize,
@@ -334,7 +347,7 @@ impl ErasedNest {
     }
 }
 
-/// Takes a loop out of others: the innermost one that is not short, or else the innermost one.
+/// Separates one loop from the others: the innermost one that is not short, or else the innermost one.
 fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], Loop) {
     let Some(last) = outer.len().checked_sub(1) else { return (outer, TRIVIAL) };
     let place = outer.iter().rposition(|l| l.len >= NARROW).unwrap_or(last);

@@ -1,13 +1,13 @@
-//! Where types stop: what knows the types of the elements at the pointers of a nest, and what follows these pointers. Of this, the
-//! methods of [`Rows`] and [`ElementLoops`] alone are compiled for each closure.
+//! Where types stop: the objects that know the types behind a nest's pointers, and the functions that follow these pointers. Only
+//! the methods of [`Rows`] and [`ElementLoops`] are compiled for each closure.
 //!
 //! # What is trusted
-//! - [`Elements`] is implemented here for tuples, whose methods treat each pointer alike: `INFO` has the sizes, the sets of inputs
-//!   that `row` and `panels` have loops for, and which elements are plain numbers.
-//! - [`RowsOf`] and [`ElementLoopsOf`] tie an object to the types that [`Inputs`] and [`Output`] have. A nest is made of both at once.
-//! - [`Block`] and [`Panels`] are made by `cut` and `panels` alone, whose fields are private to `nest`: they lead to elements of the
-//!   nest that they are made of, each output once, or to copies of these.
-//! - [`Written`] counts slots of its brand: only what visits them makes one.
+//! - [`Elements`] is implemented here, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements, the
+//!   sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
+//! - [`RowsOf`] and [`ElementLoopsOf`] tie an object to the types of [`Inputs`] and [`Output`]. A nest is made of both at once.
+//! - [`Block`] and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements of
+//!   the nest that they were made from, to each output once, or to copies of its elements.
+//! - [`Written`] counts slots of its brand. Only functions that write slots make one.
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, small_block};
@@ -29,13 +29,13 @@ use core::mem::{MaybeUninit, needs_drop};
 use core::slice;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
-/// What is known of the elements of inputs without their types.
+/// Facts about the elements of inputs that the untyped parts of the kernel need.
 ///
 /// Not exported; public because [`Elements`] has one.
 pub struct ElementInfo {
     /// The number of inputs.
     pub(super) count: usize,
-    /// The bytes of an element of each operand, and 0 for the output.
+    /// The bytes of an element of each operand; 0 for the output.
     pub(super) sizes: [usize; OPERANDS],
     /// The sets of inputs for which [`Elements::row`] has a loop, along which these move and the others stay.
     pub(super) row_loops: &'static [InputSet],
@@ -43,12 +43,12 @@ pub struct ElementInfo {
     pub(super) plain: fn() -> InputSet,
 }
 
-/// The types of the elements that are read: a tuple of up to six.
+/// The types of the inputs' elements: a tuple of up to six.
 ///
 /// Not exported; public because hidden parts of public traits name it.
 ///
 /// # Safety
-/// `refs` and `row` are about pointers `1..=COUNT`, each to elements of its place's type.
+/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place.
 #[allow(missing_docs, reason = "not exported")]
 pub unsafe trait Elements {
     type Refs<'r>
@@ -57,14 +57,14 @@ pub unsafe trait Elements {
 
     const COUNT: usize = Self::INFO.count;
 
-    /// What is known without the types.
+    /// The facts that the untyped parts of the kernel need.
     #[doc(hidden)]
     const INFO: ElementInfo;
 
-    /// The elements at a place of the inputs in `MOVING`, and the first ones of the others.
+    /// The element of each input: at `place` for the inputs in `MOVING`, and the first one for the others.
     ///
     /// # Safety
-    /// Each pointer is to an element that is borrowed for `'r`, or to so many that there is one at this place if it moves.
+    /// Each pointer points to an element that is borrowed for `'r`; for the inputs in `MOVING`, to more than `place` of them.
     #[doc(hidden)]
     unsafe fn refs_at<'r, const MOVING: u8>(at: &Pointers, place: usize) -> Self::Refs<'r>
     where
@@ -73,15 +73,15 @@ pub unsafe trait Elements {
     /// Visits each element of a row with an element of each input.
     ///
     /// # Safety
-    /// Each pointer is to an element that is borrowed, or as many as the output has if it is in `moving`.
+    /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has.
     #[doc(hidden)]
     unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: InputSet, visit: &mut V);
 
     /// Combines the elements of `N` neighbours at each step of each panel.
     ///
     /// # Safety
-    /// At each step, each pointer is to an element that is borrowed, or to `N` if it is in `panels.moving`. The output has `N` elements, or
-    /// places for them where nothing is added.
+    /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output has
+    /// `N` elements, which may be uninitialised unless `panels.is_added`.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
@@ -92,17 +92,17 @@ pub unsafe trait Elements {
         Self: Sized;
 }
 
-/// The elements that pointers lead to.
+/// The element at the pointer of each input.
 ///
 /// # Safety
-/// Each pointer is to an element that is borrowed for `'r`.
+/// Each pointer points to an element that is borrowed for `'r`.
 #[inline(always)]
 unsafe fn refs<'r, E: Elements + 'r>(at: &Pointers) -> E::Refs<'r> {
     // SAFETY: As the caller promises.
     unsafe { E::refs_at::<0>(at, 0) }
 }
 
-/// Changes an element of the output by the elements at its index.
+/// A function that changes an element of the output, from the elements of the inputs at its index.
 ///
 /// Not exported; public because [`Elements`] names it.
 pub trait Visit<T, E: Elements + ?Sized> {
@@ -110,9 +110,9 @@ pub trait Visit<T, E: Elements + ?Sized> {
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
-/// Makes a result of the elements at an index.
+/// A function from the elements of the inputs at an index to a result.
 pub(crate) trait MapElement<R, E: Elements> {
-    /// Whether the result is a clone of the one element.
+    /// Whether the function clones its one element.
     const IS_CLONE: bool = false;
 
     fn map(&mut self, items: E::Refs<'_>) -> R;
@@ -122,7 +122,7 @@ pub(crate) trait MapElement<R, E: Elements> {
 struct Moving<const INPUTS: u8>;
 
 impl<const INPUTS: u8> Moving<INPUTS> {
-    /// The place in the slice of operand `k` for place `i` of the row.
+    /// The place in the slice of operand `k` at place `i` of the row.
     #[inline(always)]
     fn place(k: usize, i: usize) -> usize {
         if InputSet(INPUTS).contains(k) { i } else { 0 }
@@ -154,7 +154,7 @@ macro_rules! elements {
             row::<INPUTS, T, $($A,)* V>(out, $($a,)* visit);
         }
 
-        // SAFETY: Each method treats every pointer of the tuple alike.
+        // SAFETY: The macro writes the same code for every place of the tuple, with the pointer and the type at that place.
         unsafe impl<$($A),*> Elements for ($($A,)*) {
             type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
 
@@ -187,7 +187,7 @@ macro_rules! elements {
                 let slices = ($($a,)*);
                 match moving.0 {
                     $($moving => $row(Moving::<$moving>, out, slices, visit),)*
-                    _ => unreachable!("a row that there is"),
+                    _ => unreachable!("no row loop for these inputs"),
                 }
             }
 
@@ -201,7 +201,7 @@ macro_rules! elements {
                 match panels.moving.0 {
                     // SAFETY: The caller promises these elements.
                     $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map_reduce) },)*
-                    _ => unreachable!("a row that there is"),
+                    _ => unreachable!("no row loop for these inputs"),
                 }
             }
         }
@@ -214,7 +214,7 @@ elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110
 elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111);
 elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
 
-/// [`Elements::panels`] of a set of inputs that move.
+/// [`Elements::panels`] for one set of moving inputs.
 ///
 /// # Safety
 /// As for [`Elements::panels`].
@@ -231,7 +231,7 @@ unsafe fn combine<
     panels: &Panels<'_>,
     (map, op): (&mut M, O),
 ) {
-    // copies, which the elements that are written are known not to be
+    // local copies: LLVM knows that writes to the output do not change them
     let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
     let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
     for _ in 0..count {
@@ -269,7 +269,7 @@ unsafe fn combine<
                 let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
                 out.write(match is_added {
                     false => sum,
-                    // wide ones do not overlap, and some operations on them would no longer be vectorised
+                    // wide panels do not overlap: with this branch, LLVM would not vectorise some operations on them
                     true if const { N == NARROW } && i < overlap => (*out).clone(),
                     true => op.apply((*out).clone(), sum),
                 });
@@ -279,7 +279,7 @@ unsafe fn combine<
     }
 }
 
-/// [`Elements::panels`] of any number of neighbours, one after the other.
+/// [`Elements::panels`] for any number of neighbours, one after the other.
 ///
 /// # Safety
 /// As for [`Elements::panels`].
@@ -314,39 +314,39 @@ unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Oper
     }
 }
 
-/// What is done with the rows of blocks.
+/// Loops over the rows of blocks.
 pub(crate) trait Rows {
     /// # Safety
-    /// The elements at every index of the block have the types of this object. Those of the output are borrowed exclusively, or
-    /// places for them, and different ones; those of the inputs are borrowed.
+    /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the output
+    /// are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
     unsafe fn rows(&self, block: &Block<'_>);
 }
 
-/// [`Rows`] whose output has elements `T` and whose inputs have elements `E`.
+/// [`Rows`] for an output with elements `T` and inputs with elements `E`.
 pub(crate) trait RowsOf<T, E>: Rows {}
 
-/// [`Rows`] that write elements `A` to places for them, and combine them.
+/// Loops that compute elements `A` from those of the inputs. As [`Rows`], they write these to slots.
 pub(crate) trait ElementLoops<A>: Rows {
-    /// Combines the elements of panels, if [`fits_panels`] holds.
+    /// Combines the elements of panels. Does nothing unless [`fits_panels`] holds.
     ///
     /// # Safety
-    /// As for [`Elements::panels`], of the inputs in `panels.moving`.
+    /// As for [`Elements::panels`].
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>);
 
     /// The element at an index.
     ///
     /// # Safety
-    /// As for [`Rows::rows`], of the inputs alone.
+    /// As for [`Rows::rows`], for the inputs alone.
     unsafe fn one(&self, at: &Pointers) -> A;
 }
 
-/// [`ElementLoops`] of inputs that have elements `E`.
+/// [`ElementLoops`] for inputs with elements `E`.
 pub(crate) trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 
-/// Keeps what is generic over types invariant in them.
+/// Makes a type invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// Visits each element.
+/// [`Rows`] that visit each element by a closure that may have state.
 pub(crate) struct Visitor<V, T, E>(RefCell<V>, Invariant<(T, E)>);
 
 impl<V: Visit<T, E>, T, E: Elements> Visitor<V, T, E> {
@@ -364,7 +364,7 @@ impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
     }
 }
 
-/// The same, which threads may share.
+/// [`Rows`] that visit each element by a closure that threads may share.
 pub(crate) struct SharedVisitor<V, T, E>(V, Invariant<(T, E)>);
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
@@ -382,7 +382,7 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
     }
 }
 
-/// Writes what is made.
+/// Writes the results of a [`MapElement`] to slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Write<M>(pub(crate) M);
 
@@ -411,7 +411,7 @@ unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &
     }
 }
 
-/// Visits rows for which there is a loop.
+/// Visits the rows of a block by a row loop.
 struct VisitRows<'n, V, T, E> {
     block: &'n Block<'n>,
     moving: InputSet,
@@ -420,13 +420,13 @@ struct VisitRows<'n, V, T, E> {
 }
 
 impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
-    /// What has not visited the rows.
+    /// The closure, if it has not visited the rows.
     type Output = Option<&'n mut V>;
 
     #[inline(always)]
     fn run(self) -> Self::Output {
         let Self { block, moving, visit, .. } = self;
-        // copies, which the elements that are written are known not to be
+        // local copies: LLVM knows that writes to the output do not change them
         let (mut at, row_strides, rows, len) = (*block.at, block.row_strides, block.rows, block.len);
         for _ in 0..rows {
             // SAFETY: `rows` was promised these elements, which are adjacent or stay, as `moving` says.
@@ -437,7 +437,7 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
     }
 }
 
-/// Makes elements `A` of elements `E`, and combines them.
+/// The loops that map elements `E` of the inputs to elements `A` and combine these by an operation.
 pub(crate) struct MapReduce<M, A, E, O> {
     map: M,
     pub(crate) op: O,
@@ -456,7 +456,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
         match block.moving {
             Some(moving) if const { fits_panels::<A>() } && block.len >= NARROW => {
                 PanelSums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
-                    // SAFETY: As the caller promises: the sum of one row is its elements.
+                    // SAFETY: The caller promises these elements. A sum of one row is a copy of its elements.
                     unsafe { self.panels(at, panels) };
                 });
             }
@@ -496,7 +496,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
 /// Combines panels of `N` neighbours.
 struct CombinePanels<'n, M, A, E, O, const N: usize> {
     at: &'n Pointers,
-    /// `ElementLoops::panels` was promised their elements.
+    /// The caller of `ElementLoops::panels` promised their elements.
     panels: &'n Panels<'n>,
     map_reduce: (M, O),
     types: Invariant<(A, E)>,
@@ -514,7 +514,7 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
         }
     }
 
-    /// The same in a loop that is not compiled for a CPU.
+    /// Combines the panels in a loop that is not compiled for a CPU.
     #[inline(always)]
     fn combine_one_by_one(mut self) {
         // SAFETY: See the field.
@@ -540,24 +540,24 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
     }
 }
 
-/// Whether [`ElementLoops`] combine such elements in panels.
+/// Whether accumulators of this type fit into registers, and [`ElementLoops`] combine panels of it.
 pub(super) const fn fits_panels<A>() -> bool {
     can_leak::<A>() && size_of::<A>() <= 16
 }
 
-/// Whether partial results may be forgotten, and a block holds several.
+/// Whether partial results may be leaked, and a block holds several of them.
 pub(crate) const fn can_leak<A>() -> bool {
     !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= 64 && align_of::<A>() <= 64
 }
 
 impl<'a, A, B> Inputs<'a, (A, B)> {
-    /// The elements of each array that is in standard layout and has some.
+    /// The elements of each array, if it is in standard layout and has some.
     #[inline]
     pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
         let [first, second] = [self.standard_len(0), self.standard_len(1)];
         let (a, b) = (self.at[0].cast(), self.at[1].cast());
-        // SAFETY: The elements are adjacent, as was just checked. Inputs are made of arrays of these types, which are borrowed
-        // for their lifetime.
+        // SAFETY: The elements are contiguous, as was just checked. Inputs are made of arrays of these types, which they borrow
+        // for `'a`.
         unsafe {
             (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
         }
@@ -565,28 +565,31 @@ impl<'a, A, B> Inputs<'a, (A, B)> {
 }
 
 impl<'a, A> Output<'a, Slot<'_, A>> {
-    /// The slots of memory.
+    /// The slots of an array that is not initialised.
     ///
     /// # Safety
-    /// There is memory at every index, which is borrowed exclusively. `'s` is fresh: no other slots have it.
+    /// There is memory at every index, borrowed exclusively for `'a`. `'s` is fresh: no other slots have it.
     #[inline(always)]
     pub(crate) unsafe fn slots(at: *mut A, sizes: &'a [usize], strides: &'a [isize]) -> Self {
         Self { at: at.cast(), axes: StridedAxes { sizes, strides }, array: PhantomData }
     }
 }
 
-// SAFETY: What knows the types can be sent only if threads may have the operands.
+// SAFETY: A pass is `Send` only if threads may have the operands.
 unsafe impl<P: Send> Send for Nest<'_, P> {}
 
 /// Visits each element of an output with the elements of the inputs, which are broadcast to its shape.
 ///
 /// # Panics
-/// If the inputs do not go to that shape.
+/// If the inputs do not broadcast to that shape.
 pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn RowsOf<T, E>) {
     visit_shape(out.raw(), inputs, rows);
 }
 
-/// The same of slots, which are written.
+/// Writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
+///
+/// # Panics
+/// If the inputs do not broadcast to that shape.
 pub(crate) fn fill<'s, A, E>(
     out: Output<'_, Slot<'s, A>>,
     inputs: &Inputs<'_, E>,
@@ -595,7 +598,7 @@ pub(crate) fn fill<'s, A, E>(
     visit_shape(out.raw(), inputs, rows)
 }
 
-/// Visits each index of an output, whose type the rows have, and those of the inputs.
+/// [`visit`] without types: those of the output and of the inputs are those of `rows`.
 fn visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
     match visit_small(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), inputs, rows) {
         Some(written) => written,
@@ -611,7 +614,7 @@ fn visit_small<'s>(
     inputs: &RawInputs<'_>,
     rows: &dyn Rows,
 ) -> Option<Written<'s>> {
-    // SAFETY: The block has the elements at each index of the shape, whose types the rows have.
+    // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
     let count = small_block(shape, out, inputs, &mut |block| unsafe { rows.rows(&block) })?;
     Some(Written(count, PhantomData))
 }
@@ -659,7 +662,7 @@ fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn R
     })
 }
 
-/// What visits the rows of a nest, whose output has the brand `'s` if it has slots.
+/// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
 pub(crate) struct RowPass<'a, 's, R: ?Sized> {
     rows: &'a R,
     brand: Invariant<&'s ()>,
@@ -678,7 +681,7 @@ impl<R: ?Sized> Copy for RowPass<'_, '_, R> {}
 
 #[cfg(test)]
 impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
-    /// The nest of [`visit`]. `None` if there is no index.
+    /// The nest of [`visit`]; `None` if there is no index.
     pub(crate) fn new<T, E>(
         erased: &'n mut ErasedNest,
         out: Output<'n, T>,
@@ -702,8 +705,8 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
 }
 
 impl<'s> Nest<'_, SerialPass<'_, 's>> {
-    /// Joins loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that
-    /// arranging it would take longer than it gains.
+    /// Merges loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that arranging
+    /// it would take longer than it gains.
     #[inline]
     pub(crate) fn is_small(&mut self) -> bool {
         self.erased.is_small()
@@ -715,18 +718,19 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
             count += block.rows * block.len;
-            // SAFETY: By the invariant, the rows have the types of the operands.
+            // SAFETY: By the invariant, `rows` has the types of the operands.
             unsafe { rows.rows(&block) };
         });
         Written(count, PhantomData)
     }
 
-    /// The same in parts of up to `tile[i]` steps of loop `i`, for which up to `most` inputs are copied, those that the row loop
-    /// cannot read: the part is one row if the output has no gaps, else a row for each step of the outer loop.
+    /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that no
+    /// row loop can read in place. A tile is one row if the output is contiguous in it, otherwise a row for each step of its outer
+    /// loop.
     ///
     /// # Panics
-    /// If inputs that are to be copied do not consist of plain numbers or do not fit, or if the inner loops are no row of the
-    /// output or of another input.
+    /// If inputs to copy are not plain numbers or do not fit, or if the inner loops are no row of the output or of an input that is
+    /// not copied.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         let (rows, mut count, mut copies) = (self.pass.rows, 0, OperandCopies::new(most));
@@ -734,32 +738,32 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         let mut tiles = Tiles::of(self.erased, tile);
         let part = self.erased;
         while tiles.next(part) {
-            let (copied, mut at, mut places) = (part.to_copy(), part.operands.at, [0; OPERANDS]);
+            let (copied, mut at, mut offsets) = (part.to_copy(), part.operands.at, [0; OPERANDS]);
             for k in 1..part.operands.count {
                 if copied.contains(k) {
-                    // SAFETY: All parts are of this nest.
-                    places[k] = unsafe { copies.of(part, k) };
+                    // SAFETY: All tiles are parts of this nest.
+                    offsets[k] = unsafe { copies.of(part, k) };
                 }
             }
             let start = copies.start();
             for k in 1..part.operands.count {
                 if copied.contains(k) {
-                    at[k] = start.wrapping_add(places[k]);
+                    at[k] = start.wrapping_add(offsets[k]);
                 }
             }
             let block = part.block_of_copies(&at, copied);
             count += block.rows * block.len;
-            // SAFETY: By the invariant, the rows have the types of the operands. Copies are elements of the same types.
+            // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
             unsafe { rows.rows(&block) };
         }
         Written(count, PhantomData)
     }
 }
 
-/// Where results go: slots of a new array, or elements into which they are put.
+/// Where results are stored: in slots of a new array, or in elements of an existing one.
 pub(crate) struct Target<'t, 's, A> {
     out: RawOutput<'t>,
-    /// Puts results into elements.
+    /// Stores results in elements; `None` for slots.
     store: Option<&'t dyn Rows>,
     types: Invariant<(&'s (), A)>,
 }
@@ -780,23 +784,23 @@ impl<'t, 's, A> Target<'t, 's, A> {
         self.out.axes.sizes
     }
 
-    /// Its slots in the order of the axes, if they are adjacent in this order.
+    /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
     pub(crate) fn as_slots(&mut self) -> Option<Slots<'_, 's, A>> {
         let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
-        // SAFETY: They are adjacent, and borrowed as long as the target is.
+        // SAFETY: The slots are contiguous, and borrowed as long as the target is.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) })
     }
 }
 
-/// Reductions of a source to outputs that have the brand `'s`.
+/// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
     fold: &'a dyn Fold<A>,
-    /// Visits the outputs and the results.
+    /// Stores results in the outputs.
     store: &'a dyn Rows,
-    /// Whether results are put into elements, not into slots.
-    stores: bool,
+    /// Whether the outputs are slots.
+    has_slots: bool,
     rows: RowGroups,
     brand: Invariant<&'s ()>,
 }
@@ -810,15 +814,15 @@ impl<A> Clone for Reduction<'_, '_, A> {
 
 impl<A> Copy for Reduction<'_, '_, A> {}
 
-/// A half of a reduction, for another thread.
+/// A half of a reduction, which may be sent to another thread.
 struct Half<'n, 'a, 's, A, F, R> {
     nest: Option<Nest<'n, Reduction<'a, 's, A>>>,
     run: &'n F,
     result: Option<R>,
 }
 
-// SAFETY: `run_halves` makes it only where the source can be joined: its constructors require `Send` and `Sync` of elements, inputs and
-// closures for that, and `Sync` of operations. What puts results is shared as elements are.
+// SAFETY: `run_halves` makes halves only of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync` of
+// inputs' elements, closures and operations. `store` is shared as elements are.
 unsafe impl<A, F, R> Send for Half<'_, '_, '_, A, F, R> {}
 
 impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 's, A, F, R> {
@@ -829,9 +833,8 @@ impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 
 }
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
-    /// A nest along the axes of the source, which has this `shape`. The axes of the target are those that are not `dropped`, in
-    /// order, of equal size or of size 1. Without a set of dropped axes, the leading axes are dropped that it does not have. `None`
-    /// if there is no index.
+    /// A nest along the axes of `shape`, that of the source. The target has its axes that are not `dropped`, in order, each with the
+    /// same size or with size 1. Without a set of dropped axes, the target lacks the leading ones. `None` if there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -854,14 +857,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             source,
             fold,
             store: store.unwrap_or(fold),
-            stores: store.is_some(),
+            has_slots: store.is_none(),
             rows: erased.row_groups(),
             brand: PhantomData,
         };
         Some(Self { erased, pass })
     }
 
-    /// What `run` returns for the halves of the nest, which it may run on two threads. See [`halves`](Self::halves).
+    /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads.
     #[inline]
     pub(crate) fn run_halves<R>(
         self,
@@ -877,35 +880,35 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         [first.result, second.result].map(|result| result.expect("both have run"))
     }
 
-    /// Whether the elements are those of an array.
+    /// Whether the elements to combine are stored: those of an array, unchanged.
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
         self.pass.source.is_stored() && self.pass.source.prepare.is_none()
     }
 
-    /// The loops by the strides of the inputs: see [`ErasedNest::arrange`].
+    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
     pub(crate) fn arranged(mut self) -> Self {
         self.erased.arrange(1);
         self.pass.rows = self.erased.row_groups();
         self
     }
 
-    /// The most rows whose sum is made at once.
+    /// The most rows that are added to one sum.
     #[inline]
-    pub(crate) fn most_rows(&self) -> usize {
-        self.pass.rows.most()
+    pub(crate) fn max_rows(&self) -> usize {
+        self.pass.rows.max_rows()
     }
 
-    /// The elements in the order of the loops, if they lie so.
+    /// The stored elements, if they are contiguous in the order of the loops.
     #[inline]
     pub(crate) fn elements(&self) -> Option<&'a [A]> {
         let loops = &self.erased.loops[..];
         let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
-        // SAFETY: By the invariant, these are elements of the array that the source is.
+        // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
         is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
     }
 
-    /// The loop along which elements are combined without being stored, if there is one.
+    /// The sum loop, along which elements are combined in registers, if there is one.
     #[inline]
     pub(crate) fn sum_loop(&self) -> Option<usize> {
         let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
@@ -919,7 +922,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sum_count`](super::sum_count).
     ///
     /// # Panics
-    /// If there are not as many slots, or if it is another loop than [`sum_loop`](Self::sum_loop).
+    /// If the number of slots differs, or if the loop is not the [`sum_loop`](Self::sum_loop).
     #[inline]
     pub(crate) fn sum_along<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
         ensure(self.sum_loop() == Some(place), "no sums along this loop");
@@ -938,7 +941,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// Writes the elements to slots, in the order of the loops.
     ///
     /// # Panics
-    /// If there are not as many slots.
+    /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
         let (source, len) = (self.pass.source, slots.len());
@@ -952,39 +955,39 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         map::run(Nest { erased: self.erased, pass: RowPass { rows, brand: PhantomData } }, false)
     }
 
-    /// Changes elements that were written, before they are combined.
+    /// The function that changes elements before they are combined, if there is one.
     #[inline]
     pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
         self.pass.source.prepare
     }
 
-    /// Writes the elements to the slots of a new array, if none is reduced.
+    /// Writes the elements to the slots of a new array, if no loop is reduced.
     ///
     /// # Errors
-    /// The nest, if that is not what it does.
+    /// Returns the nest if it has a reduced loop, if elements must be prepared, or if the outputs are no slots.
     pub(crate) fn fill_unreduced(self) -> Result<Written<'s>, Self> {
-        let Reduction { source, fold, stores, .. } = self.pass;
-        if stores || source.prepare.is_some() || self.erased.loops.iter().any(|l| !l.kept) {
+        let Reduction { source, fold, has_slots, .. } = self.pass;
+        if !has_slots || source.prepare.is_some() || self.erased.loops.iter().any(|l| !l.kept) {
             return Err(self);
         }
         let rows: &dyn Rows = source.element_loops(fold);
         Ok(map::run(Nest { erased: self.erased, pass: RowPass { rows, brand: PhantomData } }, false))
     }
 
-    /// Puts results into the outputs, in the order of the kept loops.
+    /// Stores results in the outputs, in the order of the kept loops.
     ///
     /// # Panics
-    /// If there are not as many results, or no output.
+    /// If there are more or fewer results than outputs, or no output.
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
         Nest { erased: self.erased, pass: RowPass { rows: self.pass.store, brand: PhantomData } }.run_rows()
     }
 
-    /// The same inputs, with slots for one result for each index of the kept loops, adjacent in this order.
+    /// The nest with `slots` as output: one for each index of the kept loops, in their order.
     ///
     /// # Panics
-    /// If there are not as many slots.
+    /// If the number of slots differs.
     #[inline]
     pub(crate) fn with_slots<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, Reduction<'a, 't, A>>
     where
@@ -995,7 +998,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
             erased: self.erased,
-            pass: Reduction { source, fold, store: fold, stores: false, rows, brand: PhantomData },
+            pass: Reduction { source, fold, store: fold, has_slots: true, rows, brand: PhantomData },
         }
     }
 }
@@ -1004,7 +1007,7 @@ impl<'a, A: Clone> Source<'a, A> {
     /// Writes the elements to slots, in the order of the source's `shape`.
     ///
     /// # Panics
-    /// If there are not as many slots.
+    /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(
         &self,
@@ -1025,12 +1028,12 @@ impl<'a, A: Clone> Source<'a, A> {
         }
     }
 
-    /// The elements in the order of the shape, if they lie so and there are some.
+    /// The stored elements, if there are some and they are contiguous in the order of the shape.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
         let is_stored = self.is_stored() && self.prepare.is_none();
         let len = is_stored.then(|| self.inputs.standard_len(0))??;
-        // SAFETY: The elements are adjacent, as was just checked. They have this type by the constructors of sources.
+        // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
         Some(unsafe { slice::from_raw_parts(self.inputs.at[0].cast(), len) })
     }
 
@@ -1045,19 +1048,19 @@ impl<'a, A: Clone> Source<'a, A> {
         for (at, input) in at[1..].iter_mut().zip(inputs) {
             *at = input.cast_mut();
         }
-        // SAFETY: A source has the inputs and what makes its elements together. They have a first element.
+        // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
         unsafe { self.element_loops(self.fold.expect("an operation that is not known")).one(&at) }
     }
 }
 
-/// What a lane of elements that own memory, or are large, is made of.
+/// An item of a lane whose elements have drop glue or are large.
 pub(crate) enum LaneItem<'l, A> {
     Element(A),
-    /// The output of the elements before.
+    /// The output of the elements before it.
     Output(&'l mut A),
 }
 
-/// Calls `then` with the elements of each lane, and with its output.
+/// Calls `then` with the elements of each lane, and after them with the lane's output.
 ///
 /// # Panics
 /// If an array does not fit the shape.
@@ -1082,7 +1085,7 @@ pub(crate) fn for_each_lane<A: Clone>(
         let out = erased.operands.at[0].cast::<A>();
         erased.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
             block.for_each(source.inputs.info.count, |at| {
-                // SAFETY: A source has the inputs and what makes its elements together.
+                // SAFETY: The source's loops have the types of its inputs.
                 let mut element = unsafe { element_loops.one(at) };
                 if let Some(prepare) = source.prepare {
                     prepare(slice::from_mut(&mut element));
@@ -1095,8 +1098,8 @@ pub(crate) fn for_each_lane<A: Clone>(
     }
 }
 
-/// What a nest over the batch axes of arrays knows, at whose indices views of the last axes are: the bases. A pointer leads to a
-/// base, which may have no element.
+/// A pass over the batch axes of arrays. At each index it makes views of the last axes, the bases. A pointer leads to a base, which
+/// may be empty.
 pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
     forms: &'n F,
     out: &'n Form<B>,
@@ -1114,25 +1117,25 @@ impl<T, E, F, B: Dimension> Copy for Bases<'_, '_, T, E, F, B> {}
 /// The forms of the bases of one to three inputs.
 ///
 /// # Safety
-/// `views` makes a view of each pointer by the form at its place.
+/// `views` makes a view from each pointer and the form at its place.
 pub(crate) unsafe trait Forms<'a, E: Elements> {
     type Views;
 
     /// # Safety
-    /// Each pointer leads to a base of this form, which is borrowed for `'a`.
+    /// Each pointer leads to a base with the form at its place, borrowed for `'a`.
     unsafe fn views(&self, at: &Pointers) -> Self::Views;
 }
 
 macro_rules! forms {
     ($($T:ident $B:ident $k:tt $at:literal),+) => {
-        // SAFETY: Every place is treated alike.
+        // SAFETY: The macro writes the same code for every place.
         unsafe impl<'a, $($T: 'a, $B: Dimension),+> Forms<'a, ($($T,)+)> for ($(Form<$B>,)+) {
             type Views = ($(ArrayView<'a, $T, $B>,)+);
 
             #[inline(always)]
             unsafe fn views(&self, at: &Pointers) -> Self::Views {
-                // SAFETY: The caller promises it of each base. A layout reaches the same elements as its form, from the
-                // layout's own start on; that of an empty base is not used.
+                // SAFETY: The caller promises each base. A form's layout reaches the same elements as the form, from its own
+                // start on. An empty base has none, so its pointer is not used.
                 ($(self.$k.inverted(unsafe {
                     ArrayView::from_shape_ptr(self.$k.layout().clone(), self.$k.start(at[$at].cast::<$T>()).cast_const())
                 }),)+)
@@ -1145,10 +1148,10 @@ forms!(T A 0 1, U B 1 2);
 forms!(T A 0 1, U B 1 2, V C 2 3);
 
 impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, 'a, T, E, F, B>> {
-    /// A nest over the batch axes of `out`. `None` if there is no index.
+    /// A nest over the batch axes of `out`; `None` if there is no index.
     ///
     /// # Panics
-    /// If the batch axes of an input do not go to those of `out`, aligned at the right.
+    /// If the batch axes of an input do not broadcast to those of `out`.
     pub(crate) fn of_bases(
         erased: &'n mut ErasedNest,
         inputs: &'n BaseInputs<'a, E, F>,
@@ -1167,7 +1170,7 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, '
         Some(Self { erased, pass: Bases { forms, out: &out.form, arrays: PhantomData } })
     }
 
-    /// Runs parts of the nest, of at least `grain` bases each, on several threads.
+    /// Splits the nest into parts of at least `grain` bases and runs them on several threads.
     pub(crate) fn in_parts(self, grain: usize, run: &(impl Fn(Nest<'_, Bases<'n, 'a, T, E, F, B>>) + Sync))
     where
         T: Send,
@@ -1189,8 +1192,8 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
         ensure(self.erased.access() == Access::Distinct, "two bases of the output share elements");
         self.erased.for_each_block(&mut |block| {
             block.for_each(E::COUNT, |at| {
-                // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at another
-                // index. The views do not outlive the call. See `Forms::views` for layouts.
+                // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index leads.
+                // The views do not outlive the call. For layouts, see `Forms::views`.
                 unsafe {
                     let start = out.start(at[0].cast::<T>());
                     let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));

@@ -51,7 +51,7 @@ pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_
         Ok(written) => return written,
         Err(nest) => nest,
     };
-    let plan = BlockPlan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.most_rows()), nest.sum_loop());
+    let plan = BlockPlan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.max_rows()), nest.sum_loop());
     let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Buffer::new() };
     if plan.is_whole {
         return reduce_tile(op, nest, &plan, &mut scratch);
@@ -82,7 +82,7 @@ impl BlockPlan {
     fn of(
         nest: &ErasedNest,
         size: usize,
-        (is_stored, most_rows): (bool, usize),
+        (is_stored, max_rows): (bool, usize),
         sum_loop: Option<usize>,
     ) -> Self {
         let (loops, across) = (nest.loops(), if sum_loop.is_some() { None } else { contiguous_loop(nest) });
@@ -112,7 +112,7 @@ impl BlockPlan {
             let is_summed = sum_loop == Some(place);
             let fit = match l.is_kept() {
                 // one sum, whose error stays small
-                false if is_summed && place + 1 < loops.len() => most_rows,
+                false if is_summed && place + 1 < loops.len() => max_rows,
                 false if is_summed => longest_lane(capacity),
                 true => (most / len).min(capacity / kept),
                 // sums of rows that hold lanes need capacity
