@@ -1,4 +1,4 @@
-//! Nests, copies and buffers against models that go index by index, and what happens if safe functions are misused.
+//! Nests, copies and buffers against models that go index by index, and misuse of safe functions.
 
 use super::ensure;
 use super::memory::{Buffer, List, Reserved, filled};
@@ -103,7 +103,7 @@ impl<A> Operation<A> for First {
     }
 }
 
-/// What `then` returns for a nest over the inputs of a source alone. `None` if there is no index.
+/// The result of `then` for a nest over the inputs of a source alone; `None` if there is no index.
 fn with_nest<A: Clone, R>(
     source: &Source<'_, A>,
     then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
@@ -154,7 +154,7 @@ fn copies_go_index_by_index() {
     with_layout(random, &[3, 4], |i| [i, 1], |_, view| assert!(copied(&view).iter().eq(view.iter())));
 }
 
-/// Counts its visits, and sees which element is there.
+/// Counts the visits of an output, and adds the elements of the input.
 #[derive(Clone, Copy)]
 struct CountVisits;
 
@@ -251,7 +251,7 @@ fn copied_tiles_visit_each_index_once() {
     });
 }
 
-/// Loops of a nest that was there before, or that was only begun, are not those of the next one.
+/// A nest has no loops of the nest before it, even if that one was not completed.
 #[test]
 fn an_erased_nest_is_rebuilt_for_each_nest() {
     let (mut erased, x, y) = (ErasedNest::new(), Array::from_elem([4, 5], 1_u32), Array::from_elem(3, 1_u32));
@@ -322,7 +322,7 @@ fn what_is_not_filled_is_not_read() {
     );
 }
 
-/// Makes elements until it panics, which forgets those that were made.
+/// Maps a number of elements and then panics.
 struct Until(usize);
 
 impl MapElement<[u8; 3], (u8,)> for Until {
@@ -334,16 +334,16 @@ impl MapElement<[u8; 3], (u8,)> for Until {
 }
 
 #[test]
-fn panics_of_closures_forget_what_was_written() {
+fn panics_of_closures_leak_what_was_written() {
     let x = Array::from_elem([5, 4], 7_u8);
     for calls in 0..=20 {
-        let made = catch_unwind(|| {
+        let result = catch_unwind(|| {
             let reserved = Reserved::<[u8; 3], Ix2>::new(Ix2(5, 4)).unwrap_or_else(|_| panic!("memory"));
             let until = Until(calls);
             super::map::to_new(reserved, &Inputs::from((&*x,)), &Visitor::new(Write(until)))
         });
-        assert_eq!(made.is_ok(), calls == 20);
-        assert!(made.is_err() || made.is_ok_and(|made| made.iter().all(|element| *element == [7; 3])));
+        assert_eq!(result.is_ok(), calls == 20);
+        assert!(result.is_err() || result.is_ok_and(|array| array.iter().all(|element| *element == [7; 3])));
     }
 }
 
@@ -397,7 +397,7 @@ fn sizes_that_overflow_are_not_reserved() {
     assert_eq!(Reserved::<u8, IxDyn>::new(IxDyn(&[0, 9])).map_or(1, |reserved| reserved.len()), 0);
 }
 
-/// A set of axes that answers anew each time.
+/// A set of axes whose answers change at random.
 struct Impure(core::cell::Cell<u64>);
 
 impl AxisSelection for Impure {
@@ -409,7 +409,7 @@ impl AxisSelection for Impure {
     }
 }
 
-/// Each shape that does not fit, and each set of axes that lies, panics or gives a nest within the arrays.
+/// A shape that does not fit, and a set of axes that changes its answers, panics or makes a nest within the arrays.
 #[test]
 fn shapes_that_do_not_fit_panic() {
     let random = &mut Random(6);

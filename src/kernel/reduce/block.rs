@@ -3,13 +3,14 @@
 //! ```text
 //! for each tile of the kept loops outside the block:
 //!     for each step of the reduced loops outside the block:
-//!         the elements of the block: where they lie, or in a buffer
-//!         accumulators += the block
-//!     the accumulators, folded, are the results
+//!         elements of the block: in place, copied to a buffer, or combined in registers along one loop
+//!         accumulators += elements, folded
+//!     results = accumulators
 //! ```
 //!
-//! A block is as many of the innermost loops as fit into L1, and a part of the next one where that makes it long enough.
-//! Accumulators are a stack of levels, each the sum of twice as many blocks as the one above: so the error stays small.
+//! A block is as many of the innermost loops as fit into L1, and a part of the next one. Where lanes are short, blocks are added
+//! first and their sum is folded. Accumulators are a stack of levels, each the sum of twice as many blocks as the level above it:
+//! that keeps the error small.
 
 #![forbid(unsafe_code)]
 
@@ -20,25 +21,25 @@ use crate::kernel::nest::{
     Dropped, ErasedNest, Loop, Nest, Reduction, Steps, Written, longest_lane, sum_count,
 };
 
-/// How many times as long as a buffer a block is whose elements are adjacent. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
+/// The most buffers that a block in place, without a copy, is as long as. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
 /// about as long.
 const IN_PLACE_BUFFERS: usize = 32;
-/// How many sums of blocks are added one after the other.
+/// The number of blocks that are added one after the other to a sum of the first level.
 const LEVEL_BLOCKS: usize = 8;
-/// The bytes of the results of a block. The sums of blocks have room for twice as many.
+/// The most bytes of the results of a block.
 const RESULT_BYTES: usize = BUFFER_BYTES / 4;
 
 /// Memory for the results of a block.
 type ResultsBuffer = Buffer<{ RESULT_BYTES / 64 }>;
-/// The most bytes of a block of which several loops are reduced, and of a source that is folded at once.
+/// The most bytes of a block with several reduced loops, and of a source that is folded without a nest.
 pub(super) const FOLD_BYTES: usize = BUFFER_BYTES / 2;
-/// Memory for a source that is folded at once, and for what is folded of a block.
+/// Memory for a source that is folded without a nest, and for the scratch of a fold.
 pub(super) type FoldBuffer = Buffer<{ FOLD_BYTES / 64 }>;
 
 /// Memory for the sums of blocks.
 type LevelsBuffer = Buffer<{ 2 * RESULT_BYTES / 64 }>;
 
-/// Memory for a part of a nest: elements of a block, sums of blocks, and the results of one.
+/// Memory for a tile of a nest: the elements of a block, sums of blocks, and the results of a block.
 struct Scratch {
     block: Buffer<{ BUFFER_BYTES / 64 }>,
     sums: LevelsBuffer,
@@ -65,16 +66,17 @@ pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_
     written
 }
 
-/// The blocks of a nest.
+/// How a nest is cut into blocks.
 struct BlockPlan {
-    /// How many steps of each loop are in a block.
+    /// The number of steps of each loop in a block.
     steps: Steps,
-    /// The same for the reduced loops alone.
+    /// The number of steps of each reduced loop in a block.
     reduced: Steps,
+    /// Whether the nest is one block.
     is_whole: bool,
-    /// Whether all steps of the reduced loops are in a block.
+    /// Whether a block has all steps of the reduced loops.
     holds_reduced: bool,
-    /// Whether lanes are folded once, after the blocks are added.
+    /// Whether lanes are short: they are folded once, after the blocks are added.
     has_short_lanes: bool,
 }
 
@@ -85,18 +87,21 @@ impl BlockPlan {
         (is_stored, max_rows): (bool, usize),
         sum_loop: Option<usize>,
     ) -> Self {
-        let (loops, across) = (nest.loops(), if sum_loop.is_some() { None } else { contiguous_loop(nest) });
+        let (loops, contiguous) =
+            (nest.loops(), if sum_loop.is_some() { None } else { contiguous_loop(nest) });
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
-        // another loop is reduced outside of one that is kept
+        // a reduced loop is outside a kept one
         let first_reduced = loops.iter().position(|l| !l.is_kept());
-        let is_one_of_several =
+        let has_outer_reduced =
             loops.iter().rposition(Loop::is_kept) > first_reduced && first_reduced.is_some();
-        let has_short_lanes =
-            across.is_none() && sum_loop.is_none() && is_one_of_several && loops.last().is_some_and(is_short);
+        let has_short_lanes = contiguous.is_none()
+            && sum_loop.is_none()
+            && has_outer_reduced
+            && loops.last().is_some_and(is_short);
         let is_dense = is_stored && sum_loop.is_none() && !has_short_lanes && is_dense_tail(loops, size);
         let capacity = RESULT_BYTES / size;
         let most = match (is_dense, has_short_lanes) {
-            // rows are added one after the other, so fewer keep the error small
+            // rows are added one after the other: fewer of them keep the error small
             (true, _) if loops.last().is_some_and(Loop::is_kept) => {
                 IN_PLACE_BUFFERS / 4 * BUFFER_BYTES / size
             }
@@ -111,11 +116,11 @@ impl BlockPlan {
             let l = &loops[place];
             let is_summed = sum_loop == Some(place);
             let fit = match l.is_kept() {
-                // one sum, whose error stays small
+                // these are one sum: fewer of them keep the error small
                 false if is_summed && place + 1 < loops.len() => max_rows,
                 false if is_summed => longest_lane(capacity),
                 true => (most / len).min(capacity / kept),
-                // sums of rows that hold lanes need capacity
+                // the sums of rows are folded in scratch, which must hold them
                 false if has_reduced && kept > 1 && !has_short_lanes => FOLD_BYTES / size / len,
                 false if len <= capacity => most / len,
                 false => 0,
@@ -126,14 +131,14 @@ impl BlockPlan {
             has_reduced |= !l.is_kept();
             in_block[place] == l.len()
         };
-        if let Some((place, limit)) = across {
+        if let Some((place, limit)) = contiguous {
             add(place, limit);
         }
         let mut is_whole = true;
         for place in (0..loops.len()).rev() {
-            // what is added in registers is, for any part of the kept loops
+            // the sum loop is in every block, whatever part of the kept loops it has
             let is_in_block = is_whole || sum_loop == Some(place);
-            if is_in_block && across.is_none_or(|across| across.0 != place) {
+            if is_in_block && contiguous.is_none_or(|contiguous| contiguous.0 != place) {
                 is_whole &= add(place, usize::MAX);
             }
         }
@@ -156,7 +161,7 @@ impl BlockPlan {
     }
 }
 
-/// Reduces a part whose results fit into L1.
+/// Reduces a tile whose results fit into L1.
 fn reduce_tile<'s, A: Clone>(
     op: &dyn Fold<A>,
     nest: Nest<'_, Reduction<'_, 's, A>>,
@@ -190,7 +195,7 @@ fn reduce_tile<'s, A: Clone>(
     }
 }
 
-/// The elements of a block, where they lie or in a buffer, or their sums along a loop; and the sides of these.
+/// The elements of a block, in place or in a buffer, or their sums along the sum loop; and the shape of these.
 fn elements_of<'x, A: Clone>(
     block: Nest<'_, Reduction<'x, '_, A>>,
     buffer: &'x mut Buffer<{ BUFFER_BYTES / 64 }>,
@@ -232,12 +237,12 @@ fn fold_results<'r, A: Clone>(
     if shape.iter().all(|axis| axis.1) {
         return elements;
     }
-    let mut results = buffer.vec(shape.kept());
+    let mut results = buffer.vec(shape.result_count());
     fold_block(op, shape, elements, &mut results);
     results.into_elements()
 }
 
-/// [`fold`] with scratch.
+/// [`fold`] with scratch of the needed size.
 pub(super) fn fold_block<A: Clone>(
     op: &dyn Fold<A>,
     shape: &BlockShape,
@@ -252,7 +257,7 @@ pub(super) fn fold_block<A: Clone>(
     fold(op, shape, elements, to, &mut scratch.vec(len));
 }
 
-/// Whether the input's elements are adjacent along the loops that fit into a block.
+/// Whether the input's elements are contiguous along the loops that fit into a block.
 fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
     let mut width = size;
     for l in loops.iter().rev() {
@@ -267,7 +272,8 @@ fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
     true
 }
 
-/// The sides of a block, outermost first: a length, and whether results are kept along it. Neighbours of one kind are one.
+/// The shape of a block, outermost axis first: the length of each axis, and whether it is kept. Adjacent axes that are both kept,
+/// or both reduced, are one.
 pub(super) struct BlockShape(List<(usize, bool), 8>);
 
 impl BlockShape {
@@ -276,7 +282,7 @@ impl BlockShape {
         Self(List::new())
     }
 
-    /// Adds the sides of a source in standard layout that is reduced to the shape `out`.
+    /// Adds the axes of a source in standard layout that is reduced to the shape `out`.
     #[inline]
     pub(super) fn push_axes(&mut self, shape: &[usize], out: &[usize], dropped: Dropped<'_>) {
         let mut out_axis = 0;
@@ -292,7 +298,7 @@ impl BlockShape {
     }
 
     /// The number of results.
-    pub(super) fn kept(&self) -> usize {
+    pub(super) fn result_count(&self) -> usize {
         self.iter().filter(|axis| axis.1).map(|axis| axis.0).product()
     }
 
@@ -313,18 +319,18 @@ impl core::ops::Deref for BlockShape {
     }
 }
 
-/// Sums of the results of blocks: [`LEVEL_BLOCKS`] are added one after the other, and those pairwise.
+/// Sums of the results of blocks. [`LEVEL_BLOCKS`] of them are added one after the other, and these sums pairwise.
 struct Levels<'t, A> {
     op: &'t dyn Fold<A>,
-    /// The sums, one after the other, each of as many elements as the one before or more.
+    /// The sums, one after the other.
     sums: SliceVec<'t, A>,
-    /// The length of a sum.
+    /// The number of elements of a sum.
     width: usize,
-    /// The most sums that there is room for.
+    /// The most sums that fit.
     most: usize,
-    /// How many results are in the last sum.
+    /// The number of results in the last sum.
     count: usize,
-    /// How many sums were complete.
+    /// The number of sums of the first level that are complete.
     complete: usize,
 }
 
@@ -335,9 +341,9 @@ impl<'t, A: Clone> Levels<'t, A> {
         Self { op, sums: buffer.vec(most * width), width, most, count: 0, complete: 0 }
     }
 
-    /// Adds the results of a block, none longer than the very first ones.
+    /// Adds the results of a block. They are not longer than the first block's.
     fn add(&mut self, results: &[A]) {
-        // otherwise no sum begins with them
+        // shorter results do not begin a sum
         let is_whole = results.len() == self.width;
         if is_whole && self.count == 0 {
             self.sums.extend(results);

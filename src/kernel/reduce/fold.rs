@@ -1,4 +1,4 @@
-//! Folds of adjacent elements: rows to a row, and lanes to numbers.
+//! Folds of contiguous elements: of rows to a row, and of lanes to one element each.
 
 #![forbid(unsafe_code)]
 
@@ -8,26 +8,26 @@ use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known};
 use crate::kernel::source::Cloned;
 
-/// Rows are joined only if there are so many joined ones.
+/// The fewest rows of joined rows.
 const FEW_ROWS: usize = 4;
-/// Lanes of fewer elements are reduced side by side. Measured on Zen 4 with f32 and f64: 8 to 24 take about as long.
+/// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take about as long.
 pub(super) const SHORT_LANE: usize = 16;
-/// The sums to which the accumulators of a lane are halved.
+/// The number of accumulators of a lane after these are halved.
 const EIGHT: usize = 8;
 
-/// What combines elements: those of an array, in the loops of [`ElementLoops`]; and adjacent ones.
+/// The loops that combine elements: contiguous ones, and, as [`ElementLoops`], those of an array.
 pub(crate) trait Fold<A>: ElementLoops<A> {
     fn apply(&self, a: A, b: A) -> A;
 
-    /// Adds rows, one after the other in `rows`, to as many accumulators as a row has elements.
+    /// Adds `rows`, which are contiguous, to the accumulators. A row has as many elements as there are accumulators.
     fn add_rows(&self, accumulators: &mut [A], rows: &[A]);
 
     /// Appends the results of lanes of `len` elements.
     fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
 }
 
-/// The loops of an operation on the elements of an array. Those of common types are compiled in this crate; otherwise, where the
-/// CPU is asked and has no AVX2, they call the operation for each pair, in the same order.
+/// The loops of an operation on the elements of an array. For common element types, this crate has compiled them. For others, on a
+/// CPU that is found to have no AVX2, the loops call the operation for each pair, in the same order.
 pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;
 
 impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
@@ -48,13 +48,13 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     }
 }
 
-/// Runs work on elements `A`.
+/// Runs `work` on elements `A`, or `other` on a CPU without AVX2 unless this crate has compiled the work.
 #[inline(always)]
 fn run<A, W: Work<Output = ()>>(work: W, other: impl FnOnce(W)) {
     if is_known::<A>() { dispatch(work) } else { dispatch_or(work, other) }
 }
 
-/// An operation that is called for each pair, so that its loops are short.
+/// An operation that is not inlined, which keeps the code of its loops short.
 #[derive(Clone, Copy)]
 struct NotInlined<O>(O);
 
@@ -65,8 +65,8 @@ impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
     }
 }
 
-/// Appends the results of a dense block to `to`. A side is a length, and whether results are kept along it; neighbours
-/// differ. `scratch` is room for half of the elements, or for as many as rows have of which the lanes are folded in turn.
+/// Appends the results of a contiguous block to `to`. `axes` are lengths, each with whether the axis is kept; kept and reduced axes
+/// alternate. `scratch` holds at least half of the elements, or one row if its lanes are folded in turn.
 pub(super) fn fold<A: Clone>(
     op: &dyn Fold<A>,
     axes: &[(usize, bool)],
@@ -99,7 +99,7 @@ pub(super) fn fold<A: Clone>(
     }
 }
 
-/// Appends the sum of rows of `width` elements, the last of which may be shorter.
+/// Appends the sum of rows of `width` elements. The last row may be shorter.
 fn fold_rows<A: Clone>(op: &dyn Fold<A>, elements: &[A], width: usize, to: &mut SliceVec<'_, A>) {
     let ((first, rest), start) = (elements.split_at(width), to.len());
     to.extend(first);
@@ -193,11 +193,11 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
     }
 }
 
-/// The bytes of partial results of short lanes.
+/// The bytes of the partial results of short lanes.
 const PARTIAL: usize = 2 << 10;
 
-/// Reduces lanes by the factors of their length: groups of 4 or 2, then groups of those, and so on. The compiler shuffles
-/// vectors for groups of a length that it knows.
+/// Reduces lanes by the factors of their length: groups of 4 or 2 elements, then groups of their results, and so on. For groups of
+/// constant length, the compiler vectorises by shuffles.
 #[inline(always)]
 fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
     let (mut first, mut second) = (Buffer::<{ PARTIAL / 64 }>::new(), Buffer::<{ PARTIAL / 64 }>::new());
@@ -207,16 +207,21 @@ fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to:
         let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
         while rest > 1 {
             to_next.truncate(0);
-            rest = groups(op, if rest == len { elements } else { from }, rest, to_next);
+            rest = fold_groups(op, if rest == len { elements } else { from }, rest, to_next);
             core::mem::swap(&mut from, &mut to_next);
         }
         to.extend(from);
     }
 }
 
-/// Appends the result of each group of as many elements as the first factor of `len`. Returns the quotient.
+/// Appends the results of groups whose length is the first factor of `len`. Returns `len` divided by it.
 #[inline(always)]
-fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) -> usize {
+fn fold_groups<A: Clone, O: Operation<A>>(
+    op: O,
+    elements: &[A],
+    len: usize,
+    to: &mut SliceVec<'_, A>,
+) -> usize {
     let pair = |a: &A, b: &A| op.apply(a.clone(), b.clone());
     let factor = match len {
         _ if len.is_multiple_of(4) => 4,
@@ -245,10 +250,10 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
     len / factor
 }
 
-/// How many rounds of a lane's accumulators are added before these are added to those of the rounds before.
+/// The rounds of a lane that are added to one set of accumulators, before this set is added to that of the rounds before.
 const ROUNDS: usize = 32;
 
-/// Reduces a lane, with several accumulators if it is so long.
+/// Reduces a lane, with several accumulators if it is long enough.
 #[inline(always)]
 fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     let (mut eight, mut rest) = match elements.split_first_chunk::<N>() {
@@ -282,7 +287,7 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     add_one_by_one(op, op.apply(op.apply(a, c), op.apply(b, d)), rest)
 }
 
-/// Adds up to `rounds` chunks to the accumulators. Returns what is left.
+/// Adds up to `rounds` chunks to the accumulators. Returns the rest of the elements.
 #[inline(always)]
 fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
     op: O,

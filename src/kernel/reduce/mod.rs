@@ -1,11 +1,17 @@
 //! Reductions of a [`Source`] over any of its axes.
 //!
-//! A large reduction is halved along its outermost loop until the parts are small enough: along a kept loop, both halves
-//! have outputs of their own; along a reduced one, their results are combined. [`block`] reduces a part. The order in which
-//! elements are combined depends on the shape and the strides only: threads run the same halves.
+//! | the source | the way |
+//! |---|---|
+//! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
+//! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::run_small`: one fold, without a nest |
+//! | everything else | `Job::run_large`: a nest, halved while it is large, and [`block`] for each part |
 //!
-//! All of this is generic over the elements alone: what is compiled for a closure are the loops of [`ElementLoops`](super::nest::ElementLoops) and
-//! [`Fold`]. For common types of elements it is compiled in this crate: see [`run`].
+//! A nest is halved along its outermost loop. Along a kept loop, each half has its own outputs; along a reduced loop, the results
+//! of the halves are combined. How rows are grouped ([`nest::panels`](super::nest)) is decided before, for the whole nest. So the
+//! order in which elements are combined depends on the shape and the strides only: threads run the same halves.
+//!
+//! These functions are generic over the element type alone. For each closure, the compiler instantiates the loops of [`ElementLoops`](super::nest::ElementLoops) and
+//! [`Fold`]. For common element types, this crate has compiled the functions: see [`run`].
 
 #![forbid(unsafe_code)]
 
@@ -30,10 +36,10 @@ use super::threads::GRAIN;
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Reduces `source`, which has this `shape`, to a new array, whose axes have the input's order in memory.
+/// Reduces `source`, which has this `shape`, to a new array. Its axes are ordered in memory as those of the inputs.
 ///
-/// The axes of the result are those that are not `dropped`, in order, of equal size or of size 1. A result of no elements is
-/// `empty`.
+/// The result has the axes of the shape that are not `dropped`, in order, each with the same size or with size 1. `empty` is the
+/// result of a lane without elements.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -53,7 +59,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
             run(Job { source, shape, target: Some(Target::slots(out)), dropped, is_small })
         });
     }
-    // initialised, so that a panic does not leak the results that were stored before it
+    // initialised: a panic drops the results stored so far
     let mut out = reserved.filled(Some(&kept), empty);
     if const { !can_leak::<A>() } && !is_empty {
         reduce_owned(source, shape, &mut out, dropped, &mut |out, result| *out = result);
@@ -61,7 +67,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     out
 }
 
-/// Reduces `source` into an array: `store` puts each result into its output. See [`to_new`].
+/// Reduces `source` into an array. `store` stores each result in its output. See [`to_new`] for the arguments.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -78,7 +84,7 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     }
     if const { can_leak::<A>() } {
         let is_small = is_small(source.inputs, shape, out.shape(), size_of::<A>());
-        // shared: threads put results, each into outputs of its own
+        // shared by threads, each of which stores results in its own outputs
         let rows: &dyn RowsOf<A, (A,)> = &SharedVisitor::new(store);
         let target = Some(Target::elements(Output::of(out), rows));
         run(Job { source, shape, target, dropped, is_small });
@@ -87,7 +93,7 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     }
 }
 
-/// Combines the elements of lanes one by one.
+/// Combines the elements of each lane one after the other.
 fn reduce_owned<A: Clone, D: Dimension>(
     source: &Source<'_, A>,
     shape: &[usize],
@@ -95,7 +101,7 @@ fn reduce_owned<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     store: &mut dyn FnMut(&mut A, A),
 ) {
-    let (mut total, op) = (None, source.fold.expect("an operation on elements that are not known"));
+    let (mut total, op) = (None, source.fold.expect("an operation for unknown element types"));
     for_each_lane((source, op), shape, Output::of(out), dropped, &mut |item| match item {
         LaneItem::Element(element) => {
             total = Some(match total.take() {
@@ -111,7 +117,7 @@ fn reduce_owned<A: Clone, D: Dimension>(
     });
 }
 
-/// What is to be reduced, and to where.
+/// A reduction: its source, and where its results are stored.
 pub(crate) struct Job<'j, 's, A> {
     source: &'j Source<'j, A>,
     shape: &'j [usize],
@@ -120,30 +126,30 @@ pub(crate) struct Job<'j, 's, A> {
     is_small: bool,
 }
 
-/// Reduces elements that are forgettable.
+/// Runs a reduction of elements that [can leak](can_leak).
 #[inline]
 fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
     if let Some(written) = reduce_known(&mut job) {
         return written;
     }
-    let op = job.source.fold.expect("an operation on elements that are not known");
+    let op = job.source.fold.expect("an operation for unknown element types");
     job.run(op)
 }
 
 macro_rules! reduce_known {
     ($($A:ident)*) => {
-        /// Reduces elements of a type that is known. For each there is a function that is not generic, so that it is compiled in
-        /// this crate; a program knows which one it calls when it is compiled.
+        /// Runs a reduction of a known element type. Each has a function that is not generic, so that it is compiled in this crate.
+        /// The compiler knows which one a caller needs.
         #[inline(always)]
         fn reduce_known<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
             $(if let Some(job) = as_known::<A, $A>(job) {
-                return Some(of::$A(job));
+                return Some(known::$A(job));
             })*
             None
         }
 
-        mod of {
+        mod known {
             use super::*;
 
             $(#[inline(never)]
@@ -156,7 +162,7 @@ macro_rules! reduce_known {
 }
 reduce_known!(f32 f64 i32 i64);
 
-/// Whether [`Job::run_small`] serves: the source has few elements, and its results have the order of the shape.
+/// Whether [`Job::run_small`] serves: the source has few elements, and their order is that of the results.
 fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
     let most = SMALL_NEST.min(FOLD_BYTES / size);
     let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
@@ -164,8 +170,8 @@ fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize)
     len > 0 && len <= most && (inputs.are_standard() || is_row())
 }
 
-/// The loop to halve, if the nest is large: the outermost one, or the outermost kept one if there are more results than a
-/// buffer holds, which would be combined from two halves.
+/// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the results,
+/// which two halves of a reduced loop would have to combine.
 fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
     if steps(loops) / 2 < GRAIN {
         return None;
@@ -179,7 +185,7 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
 }
 
 impl<'s, A: Clone> Job<'_, 's, A> {
-    /// Reduces to the target.
+    /// Runs the reduction. Does nothing if it has already run.
     fn run(&mut self, op: &dyn Fold<A>) -> Written<'s> {
         match self.target.take() {
             None => Written::none(),
@@ -198,7 +204,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         }
     }
 
-    /// Reduces a source of a few elements without arranging its loops.
+    /// Reduces a source of a few elements without arranging loops.
     fn run_small(&self, op: &dyn Fold<A>, mut target: Target<'_, 's, A>) -> Written<'s> {
         let mut block_shape = BlockShape::new();
         block_shape.push_axes(self.shape, target.shape(), self.dropped);
@@ -216,7 +222,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         target: Target<'_, 's, A>,
     ) -> Written<'s> {
         let mut buffer = FoldBuffer::new();
-        let mut results = buffer.vec(block_shape.kept());
+        let mut results = buffer.vec(block_shape.result_count());
         self.fold_small(op, block_shape, &mut results);
         let source = (self.source, op);
         match Nest::reducing(&mut ErasedNest::new(), source, self.shape, Some(target), self.dropped) {
@@ -261,7 +267,7 @@ fn reduce_halves<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's
     }
 }
 
-/// The results of large parts that are combined, in the order of the kept loops.
+/// Reduces a nest without outputs to its results, in the order of the kept loops.
 fn reduce_to_vec<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
     let Some(place) = place_to_halve(nest.loops(), size_of::<A>()) else {
         let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
@@ -277,7 +283,7 @@ fn reduce_to_vec<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>
     first
 }
 
-/// The order of a result's axes: that of the axes of the inputs from which they are.
+/// The order of a result's axes in memory: that of the inputs' axes that it keeps.
 struct KeptOrder<'a> {
     inputs: &'a RawInputs<'a>,
     shape: &'a [usize],

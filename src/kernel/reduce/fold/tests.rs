@@ -36,7 +36,7 @@ fn check<A: Copy + PartialEq + core::fmt::Debug, O: Operation<A>>(
     assert_eq!((&to[..2], &to[2..]), (&before[..], &expected[..]), "{axes:?}");
 }
 
-/// The same for numbers of one and of eight bytes.
+/// Folds blocks of numbers of one byte and of eight bytes.
 fn check_both(random: &mut Random, axes: &[(usize, bool)]) {
     check(random, Plus, |i| (i >> 20).cast_signed(), axes);
     let op = ClosureOp(&u8::wrapping_add);
