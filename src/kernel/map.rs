@@ -16,8 +16,8 @@
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! For a tile, inputs with gaps are copied. Inputs with stride 0 are copied too until there is a row loop for the others. An input
-//! is near along a loop if several of its steps share a cache line.
+//! For a tile, inputs with gaps are copied. Inputs with stride 0 are copied too until there is a row loop for the others. An
+//! input is near along a loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 

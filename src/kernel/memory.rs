@@ -66,7 +66,8 @@ pub struct Reserved<A, D> {
 }
 
 impl<A, D: Dimension> Reserved<A, D> {
-    /// Reserves memory for a shape whose non-zero sizes multiply to at most `isize::MAX`. Returns the shape if there is not enough.
+    /// Reserves memory for a shape whose non-zero sizes multiply to at most `isize::MAX`. Returns the shape if there is not
+    /// enough.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
         let Some(len) = shape.size_checked() else { return Err(shape) };

@@ -4,8 +4,8 @@
 //! 1. A new case is brought to an existing loop. It does not get a loop of its own.
 //! 2. Types stop at the row. The compiler instantiates three things for each closure: loops that write or visit rows (`Rows`),
 //!    panels that are combined in registers, and a single element (both [`ElementLoops`](nest::ElementLoops)). Everything else is
-//!    compiled once: maps, and the code that cuts and arranges loops, in this crate; reductions for each element type, and in this
-//!    crate for common ones.
+//!    compiled once: maps, and the code that cuts and arranges loops, in this crate; reductions for each element type, and in
+//!    this crate for common ones.
 //!
 //! | part | owns | depends on |
 //! |---|---|---|
@@ -24,31 +24,32 @@
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](source::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
 //! the reductions of the element type. `Job::run_large` makes a nest and arranges it by the input's strides, `reduce_halves`
-//! halves it while it is large, and `block::reduce` plans blocks. `block::elements_of` returns a block's elements: in place, where
-//! lanes are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows are; otherwise copied to a buffer.
-//! `fold` reduces the rest of the block, `Levels` adds the results of blocks, and `Nest::store_results` writes them to the outputs.
+//! halves it while it is large, and `block::reduce` plans blocks. `block::elements_of` returns a block's elements: in place,
+//! where lanes are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows are; otherwise copied to a
+//! buffer. `fold` reduces the rest of the block, `Levels` adds the results of blocks, and `Nest::store_results` writes them to
+//! the outputs.
 //!
 //! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the
 //! operands and combine the results in registers. Where an operand is not contiguous, a map fills the block's buffer.
 //!
-//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by strides,
-//! and `map::run` visits rows: those of the two innermost loops (`Nest::run_rows`), or those of tiles, for which operands with gaps
-//! are copied to L1 (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest (`cut::small_block`), in
-//! reductions too.
+//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by
+//! strides, and `map::run` visits rows: those of the two innermost loops (`Nest::run_rows`), or those of tiles, for which
+//! operands with gaps are copied to L1 (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest
+//! (`cut::small_block`), in reductions too.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Storing results is one too.
 //!
-//! **A product** takes one of the ways in the table of [`product`]: whole batches without gaps, dot products, the library, or tiles
-//! in registers. Products of pairs of vectors are fused sums.
+//! **A product** takes one of the ways in the table of [`product`]: whole batches without gaps, dot products, the library, or
+//! tiles in registers. Products of pairs of vectors are fused sums.
 //!
 //! # Rules for all parts
 //! The order in which elements are combined depends only on shapes, strides and the number of operands. It does not depend on the
-//! number of threads, which run the same halves, or on the CPU: without AVX2, panels and rows are visited element by element in the
-//! same order. Reductions never combine an element with an identity. Buffers have a constant size: every operation runs on a thread
-//! with 48 KiB of stack.
+//! number of threads, which run the same halves, or on the CPU: without AVX2, panels and rows are visited element by element in
+//! the same order. Reductions never combine an element with an identity. Buffers have a constant size: every operation runs on a
+//! thread with 48 KiB of stack.
 //!
-//! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside the
-//! kernel in `view::raw`. Each opens with its invariant.
+//! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside
+//! the kernel in `view::raw`. Each opens with its invariant.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
@@ -84,8 +85,8 @@ pub(crate) mod source;
 mod tests;
 pub(crate) mod threads;
 
-/// Panics with `fault` unless `holds`. Like `assert!` without a location: each `assert!` adds 48 bytes to a program, and more where
-/// it is inlined.
+/// Panics with `fault` unless `holds`. Like `assert!` without a location: each `assert!` adds 48 bytes to a program, and more
+/// where it is inlined.
 #[inline(always)]
 fn ensure(holds: bool, fault: &'static str) {
     if !holds {

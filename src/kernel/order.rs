@@ -13,8 +13,8 @@ pub(crate) trait AxisOrder {
 /// Writes the strides, in elements, of a contiguous array with this shape and `order` of axes; without one, those of the standard
 /// layout. Returns the number of elements.
 ///
-/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed to
-/// it: an array with elements has few of these.
+/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed
+/// to it: an array with elements has few of these.
 pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
     let mut len = 1;
     if shape.contains(&0) {

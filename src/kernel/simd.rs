@@ -115,13 +115,13 @@ pub(crate) fn neutral<A>() -> Option<A> {
 
 /// Whether the reductions of a type are compiled in this crate.
 #[inline(always)]
-pub(crate) fn is_known<A>() -> bool {
+pub(crate) fn is_precompiled<A>() -> bool {
     neutral::<A>().is_some()
 }
 
 /// The job as one of elements `B`, if `A` is `B`.
 #[inline(always)]
-pub(crate) fn as_known<'r, 'j, 's, A, B: 'static>(
+pub(crate) fn as_precompiled<'r, 'j, 's, A, B: 'static>(
     job: &'r mut Job<'j, 's, A>,
 ) -> Option<&'r mut Job<'j, 's, B>> {
     // SAFETY: Both are one type.

@@ -7,7 +7,7 @@ use super::nest::{
 };
 use super::operation::{Operation, add};
 use super::reduce::{Fold, FoldLoops};
-use super::simd::is_known;
+use super::simd::is_precompiled;
 use super::threads::{Join, join};
 use alloc::vec::Vec;
 use core::ops::Mul;
@@ -39,7 +39,7 @@ impl<'a, A: Clone> Source<'a, A> {
         element_loops: Option<&'a dyn ElementLoops<A>>,
         loops: &'a FoldLoops<A, O>,
     ) -> Self {
-        let is_compiled = const { O::IS_PLUS } && is_known::<A>();
+        let is_compiled = const { O::IS_PLUS } && is_precompiled::<A>();
         let fold: Option<&dyn Fold<A>> = if is_compiled { None } else { Some(loops) };
         Self { inputs, element_loops, fold, join: None, prepare: None }
     }

@@ -257,10 +257,10 @@ fn an_erased_nest_is_rebuilt_for_each_nest() {
     let (mut erased, x, y) = (ErasedNest::new(), Array::from_elem([4, 5], 1_u32), Array::from_elem(3, 1_u32));
     for shape in [[4, 5], [4, 6]] {
         let mut out = Array::from_elem(shape, 0_u32);
-        let over = || {
+        let build = || {
             Nest::new(&mut erased, Output::of(&mut out), &Inputs::from((&*x,)), &Visitor::new(Sum)).is_some()
         };
-        let _ = catch_unwind(AssertUnwindSafe(over));
+        let _ = catch_unwind(AssertUnwindSafe(build));
         let (mut out, inputs, sum) = (Array::from_elem(3, 0_u32), Inputs::from((&*y,)), Visitor::new(Sum));
         let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
         assert_eq!(steps(nest.loops()), 3);
@@ -288,8 +288,8 @@ fn inputs_alone_give_no_output() {
     assert_eq!(out.sum(), 0);
     let loops = FoldLoops::new(Cloned, First);
     let source = Source::stored(&inputs, &loops);
-    let put = || with_nest(&source, |nest| nest.store_results(&[1; 6]).count());
-    assert_eq!(panic_of(put), "no output");
+    let store = || with_nest(&source, |nest| nest.store_results(&[1; 6]).count());
+    assert_eq!(panic_of(store), "no output");
 }
 
 #[test]

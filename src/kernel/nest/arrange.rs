@@ -9,9 +9,9 @@ use super::{
 use crate::kernel::ensure;
 
 impl ErasedNest {
-    /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which the
-    /// input stays. `out` has its axes that are not `dropped`, in order, each with the same size or with size 1. Without a set
-    /// of dropped axes, `out` lacks the leading ones. Returns whether there is no index.
+    /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
+    /// the input stays. `out` has its axes that are not `dropped`, in order, each with the same size or with size 1. Without a
+    /// set of dropped axes, `out` lacks the leading ones. Returns whether there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -148,8 +148,8 @@ impl ErasedNest {
     }
 
     /// Whether loop `former`, of a later axis, belongs outside `latter`. If the output is among the operands from `first` on, it
-    /// decides; otherwise most inputs do, and if they are equally divided, the order of the axes. A reduced loop along which none of
-    /// these operands moves belongs outside all others.
+    /// decides; otherwise most inputs do, and if they are equally divided, the order of the axes. A reduced loop along which none
+    /// of these operands moves belongs outside all others.
     fn is_outside(&self, former: &Loop, latter: &Loop, first: usize) -> Option<bool> {
         let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
         for k in first..self.operands.count {

@@ -6,8 +6,8 @@ use super::{Elements, Inputs, Output, RawInputs, StridedAxes};
 use core::ptr::NonNull;
 use ndarray::{ArrayBase, ArrayRef, Axis, Dimension, Ix2, RawData, ShapeBuilder, StrideShape};
 
-/// The sizes and strides of a base. Strides may be negative, but `from_shape_ptr` refuses such: the view starts at the other end of
-/// these axes, and then they are inverted.
+/// The sizes and strides of a base. Strides may be negative, but `from_shape_ptr` refuses such: the view starts at the other end
+/// of these axes, and then they are inverted.
 pub(crate) struct Form<B: Dimension> {
     /// The strides without their signs.
     layout: StrideShape<B>,
@@ -19,8 +19,8 @@ pub(crate) struct Form<B: Dimension> {
 }
 
 impl<B: Dimension> Form<B> {
-    /// The form of these axes. Their number is that of `B`, if `B` has a fixed one. An array without elements may have any strides,
-    /// but a mutable view may not: the form of an empty array has stride 0.
+    /// The form of these axes. Their number is that of `B`, if `B` has a fixed one. An array without elements may have any
+    /// strides, but a mutable view may not: the form of an empty array has stride 0.
     pub(super) fn new(axes: StridedAxes<'_>) -> Self {
         let (mut shape, mut strides) = (B::zeros(axes.sizes.len()), B::zeros(axes.sizes.len()));
         for (axis, (&size, &stride)) in axes.sizes.iter().zip(axes.strides).enumerate() {
@@ -109,9 +109,10 @@ impl<'a, T, B: Dimension> BaseOutput<'a, T, B> {
 
 type Two<'a, T> = BaseInputs<'a, (T, T), (Form<Ix2>, Form<Ix2>)>;
 
-/// The bases of two arrays of matrices or vectors, and of the array of their products. `axes` are the numbers of base axes of `out`,
-/// of the first and of the second input. Vectors of the first input are rows, those of the second one columns. If one matrix is
-/// multiplied with all others, these become the rows of one matrix. Also returns whether the factors were swapped for that.
+/// The bases of two arrays of matrices or vectors, and of the array of their products. `axes` are the numbers of base axes of
+/// `out`, of the first and of the second input. Vectors of the first input are rows, those of the second one columns. If one
+/// matrix is multiplied with all others, these become the rows of one matrix. Also returns whether the factors were swapped for
+/// that.
 pub(crate) fn matrices<'a, T>(
     out: Output<'a, T>,
     inputs: Inputs<'a, (T, T)>,

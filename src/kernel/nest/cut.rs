@@ -22,7 +22,7 @@ pub(crate) struct Block<'n> {
     pub(super) moving: Option<InputSet>,
 }
 
-const STAY: [isize; OPERANDS] = [0; OPERANDS];
+const NO_STRIDES: [isize; OPERANDS] = [0; OPERANDS];
 
 impl ErasedNest {
     #[inline(always)]
@@ -64,8 +64,8 @@ impl ErasedNest {
     /// Calls `then` with blocks of the two innermost loops.
     pub(super) fn for_each_block(&self, then: &mut dyn FnMut(Block<'_>)) {
         let (outer, rows, row_strides, len, strides) = match &self.loops[..] {
-            [] => (&[][..], 1, STAY, 1, STAY),
-            [l] => (&[][..], 1, STAY, l.len, l.strides),
+            [] => (&[][..], 1, NO_STRIDES, 1, NO_STRIDES),
+            [l] => (&[][..], 1, NO_STRIDES, l.len, l.strides),
             [outer @ .., r, l] => (outer, r.len, r.strides, l.len, l.strides),
         };
         let (mut at, moving) = (self.operands.at, self.moving(&strides));
@@ -113,7 +113,7 @@ impl ErasedNest {
         let inner = self.loops_of_row();
         let outer = &self.loops[..self.loops.len() - inner.len()];
         let (rows, len) = (steps(outer), steps(inner));
-        let (mut row_strides, mut strides) = (outer.first().map_or(STAY, |l| l.strides), STAY);
+        let (mut row_strides, mut strides) = (outer.first().map_or(NO_STRIDES, |l| l.strides), NO_STRIDES);
         for (k, &size) in self.sizes().iter().enumerate() {
             if k > 0 && copied.contains(k) {
                 strides[k] = size.cast_signed();
@@ -127,8 +127,8 @@ impl ErasedNest {
         Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
     }
 
-    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one is a
-    /// row of its own, for which fewer inputs are copied.
+    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
+    /// is a row of its own, for which fewer inputs are copied.
     fn loops_of_row(&self) -> &[Loop] {
         let loops = &self.loops[..];
         let is_row = match loops {
@@ -210,7 +210,8 @@ impl Block<'_> {
 }
 
 /// Calls `then` with one block, made from shapes and strides without a nest, if `shape` has up to two axes and few elements. The
-/// output has this shape; without strides it is in standard layout. Returns the number of elements, or `None` if a nest is needed.
+/// output has this shape; without strides it is in standard layout. Returns the number of elements, or `None` if a nest is
+/// needed.
 ///
 /// # Panics
 /// If an input does not fit the shape.
@@ -234,7 +235,7 @@ pub(super) fn small_block(
     let (mut at, mut sizes) = ([out; OPERANDS], info.sizes);
     sizes[0] = size;
     let in_bytes = |stride: isize, k: usize| stride.wrapping_mul(sizes[k].cast_signed());
-    let (mut strides, mut row_strides) = (STAY, STAY);
+    let (mut strides, mut row_strides) = (NO_STRIDES, NO_STRIDES);
     (row_strides[0], strides[0]) = match out_strides {
         None => (in_bytes(len.cast_signed(), 0), in_bytes(1, 0)),
         Some(&[down, along]) => (in_bytes(down, 0), in_bytes(along, 0)),

@@ -4,15 +4,16 @@
 //! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
 //! others are the inputs. At every index of the loops,
 //! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives;
-//! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless the
-//!   access is [`Access::Inputs`], which gives no access to the output;
-//! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones, the
-//!   output stays.
+//! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless
+//!   the access is [`Access::Inputs`], which gives no access to the output;
+//! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
+//!   the output stays.
 //!
-//! The constructors, in [`rows`], set the pointers together with the object that knows their types, and check the rest. Every other
-//! function keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other loops. The fields of [`ErasedNest`] are
-//! private to this module, in which [`rows`] alone has unsafe code. A nest is neither `Copy` nor `Clone`, and methods that give
-//! access to elements consume it, so no element of an output is borrowed twice at the same time.
+//! The constructors, in [`rows`], set the pointers together with the object that knows their types, and check the rest. Every
+//! other function keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other
+//! loops. The fields of [`ErasedNest`] are private to this module, in which [`rows`] alone has unsafe code. A nest is neither
+//! `Copy` nor `Clone`, and methods that give access to elements consume it, so no element of an output is borrowed twice at the
+//! same time.
 
 mod arrange;
 mod bases;
@@ -57,7 +58,8 @@ pub(super) const SHORT_ROW: usize = 32;
 pub(super) const JOINED_ROW: usize = 64;
 
 /// Parts of a loop have a multiple of this number of steps: that of a vector's elements, or of the side of a transposed square.
-/// Shorter rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as long.
+/// Shorter rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as
+/// long.
 pub(crate) const VECTOR: usize = 8;
 
 /// A loop: its number of steps, and the bytes that each operand moves at a step.
@@ -87,8 +89,8 @@ impl Loop {
         self.strides[k]
     }
 
-    /// The length of each part when the loop is split into the fewest parts of at most `most` steps. The last part may be shorter.
-    /// Parts are whole vectors, unless the last one would then be shorter than a vector.
+    /// The length of each part when the loop is split into the fewest parts of at most `most` steps. The last part may be
+    /// shorter. Parts are whole vectors, unless the last one would then be shorter than a vector.
     pub(crate) fn part(&self, most: usize) -> usize {
         if self.len <= most {
             return self.len;

@@ -158,8 +158,8 @@ impl<'a> RawInputs<'a> {
         }
     }
 
-    /// The arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. Writes the
-    /// sizes and strides to `axes`.
+    /// The arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. Writes
+    /// the sizes and strides to `axes`.
     pub(crate) fn in_order<'x>(
         &self,
         shape: &[usize],

@@ -3,8 +3,8 @@
 //! A panel is [`WIDE`] or [`NARROW`] neighbours along the innermost loop. Each neighbour has an accumulator in a register.
 //! [`ErasedNest::sum_loop`] chooses the loop along which panels are added:
 //! - the innermost loop. Then the accumulators are parts of a lane's sum;
-//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows. The innermost such loop
-//!   serves if it has some rows, because its rows are near each other in memory; otherwise the longest one does.
+//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows. The innermost such
+//!   loop serves if it has some rows, because its rows are near each other in memory; otherwise the longest one does.
 //!
 //! ```text
 //! for each lane:                              for each group of rows:
@@ -17,8 +17,8 @@
 //!
 //! [`RowGroups`] are chosen once for a nest, so that halves and blocks add rows in the same order. Groups are the outermost loop.
 //!
-//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the panel before, so that it is
-//! full too. Its first [`Panels::overlap`] neighbours are not added to the output again.
+//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the panel before, so that it
+//! is full too. Its first [`Panels::overlap`] neighbours are not added to the output again.
 
 #![forbid(unsafe_code)]
 
@@ -32,8 +32,8 @@ pub(crate) const WIDE: usize = 32;
 
 /// The neighbours of a panel where no wide one fits.
 pub(crate) const NARROW: usize = 8;
-/// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both keep
-/// the error small.
+/// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
+/// keep the error small.
 const ROUNDS: usize = 64;
 /// The fewest elements of a lane with wide panels: folding their accumulators takes a while. Groups have more rows if rows are
 /// shorter.
@@ -236,7 +236,8 @@ pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
 }
 
 impl ErasedNest {
-    /// The place of the sum loop, along which elements are combined in registers, if there is one. The elements have `size` bytes.
+    /// The place of the sum loop, along which elements are combined in registers, if there is one. The elements have `size`
+    /// bytes.
     pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
         let ((inner, outer), sizes) = (self.loops.split_last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
@@ -280,8 +281,8 @@ impl ErasedNest {
         }
     }
 
-    /// Calls `then` with the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops in
-    /// order. `out` has memory for `len` sums of `size` bytes.
+    /// Calls `then` with the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops
+    /// in order. `out` has memory for `len` sums of `size` bytes.
     pub(super) fn for_each_sums(
         &mut self,
         place: usize,
@@ -299,7 +300,7 @@ impl ErasedNest {
         let (last, is_lane) = (count - 1, place + 1 == count);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
         let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
-        let rows = if is_lane { TRIVIAL } else { inner[0] };
+        let rows = if is_lane { ONE_STEP } else { inner[0] };
         let (outer, outside) = split_outside(outer);
         let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
         let mut neighbours = inner[inner.len() - 1].len_and_strides();
@@ -349,11 +350,11 @@ impl ErasedNest {
 
 /// Separates one loop from the others: the innermost one that is not short, or else the innermost one.
 fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], Loop) {
-    let Some(last) = outer.len().checked_sub(1) else { return (outer, TRIVIAL) };
+    let Some(last) = outer.len().checked_sub(1) else { return (outer, ONE_STEP) };
     let place = outer.iter().rposition(|l| l.len >= NARROW).unwrap_or(last);
     outer[place..].rotate_left(1);
     let outside = outer[last];
     (&mut outer[..last], outside)
 }
 
-const TRIVIAL: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };
+const ONE_STEP: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };

@@ -1,12 +1,12 @@
-//! Where types stop: the objects that know the types behind a nest's pointers, and the functions that follow these pointers. Only
-//! the methods of [`Rows`] and [`ElementLoops`] are compiled for each closure.
+//! Where types stop: the objects that know the types behind a nest's pointers, and the functions that follow these pointers.
+//! Only the methods of [`Rows`] and [`ElementLoops`] are compiled for each closure.
 //!
 //! # What is trusted
-//! - [`Elements`] is implemented here, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements, the
-//!   sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
+//! - [`Elements`] is implemented here, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
+//!   the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
 //! - [`RowsOf`] and [`ElementLoopsOf`] tie an object to the types of [`Inputs`] and [`Output`]. A nest is made of both at once.
-//! - [`Block`] and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements of
-//!   the nest that they were made from, to each output once, or to copies of its elements.
+//! - [`Block`] and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements
+//!   of the nest that they were made from, to each output once, or to copies of its elements.
 //! - [`Written`] counts slots of its brand. Only functions that write slots make one.
 
 use super::arrange::RawOutput;
@@ -19,7 +19,7 @@ use super::{
 use crate::kernel::memory::{OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, neutral, plain_size};
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, neutral, plain_size};
 use crate::kernel::source::{Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
@@ -80,8 +80,8 @@ pub unsafe trait Elements {
     /// Combines the elements of `N` neighbours at each step of each panel.
     ///
     /// # Safety
-    /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output has
-    /// `N` elements, which may be uninitialised unless `panels.is_added`.
+    /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output
+    /// has `N` elements, which may be uninitialised unless `panels.is_added`.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
@@ -317,8 +317,8 @@ unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Oper
 /// Loops over the rows of blocks.
 pub(crate) trait Rows {
     /// # Safety
-    /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the output
-    /// are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
+    /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
+    /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
     unsafe fn rows(&self, block: &Block<'_>);
 }
 
@@ -507,7 +507,7 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
 {
     #[inline(always)]
     fn dispatch(self) {
-        if M::IS_CLONE && is_known::<A>() {
+        if M::IS_CLONE && is_precompiled::<A>() {
             dispatch(self)
         } else {
             dispatch_or(self, Self::combine_one_by_one)
@@ -724,13 +724,13 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         Written(count, PhantomData)
     }
 
-    /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that no
-    /// row loop can read in place. A tile is one row if the output is contiguous in it, otherwise a row for each step of its outer
-    /// loop.
+    /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that
+    /// no row loop can read in place. A tile is one row if the output is contiguous in it, otherwise a row for each step of its
+    /// outer loop.
     ///
     /// # Panics
-    /// If inputs to copy are not plain numbers or do not fit, or if the inner loops are no row of the output or of an input that is
-    /// not copied.
+    /// If inputs to copy are not plain numbers or do not fit, or if the inner loops are no row of the output or of an input that
+    /// is not copied.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         let (rows, mut count, mut copies) = (self.pass.rows, 0, OperandCopies::new(most));
@@ -821,8 +821,8 @@ struct Half<'n, 'a, 's, A, F, R> {
     result: Option<R>,
 }
 
-// SAFETY: `run_halves` makes halves only of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync` of
-// inputs' elements, closures and operations. `store` is shared as elements are.
+// SAFETY: `run_halves` makes halves only of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
+// of inputs' elements, closures and operations. `store` is shared as elements are.
 unsafe impl<A, F, R> Send for Half<'_, '_, '_, A, F, R> {}
 
 impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 's, A, F, R> {
@@ -833,8 +833,9 @@ impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 
 }
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
-    /// A nest along the axes of `shape`, that of the source. The target has its axes that are not `dropped`, in order, each with the
-    /// same size or with size 1. Without a set of dropped axes, the target lacks the leading ones. `None` if there is no index.
+    /// A nest along the axes of `shape`, that of the source. The target has its axes that are not `dropped`, in order, each with
+    /// the same size or with size 1. Without a set of dropped axes, the target lacks the leading ones. `None` if there is no
+    /// index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -1098,8 +1099,8 @@ pub(crate) fn for_each_lane<A: Clone>(
     }
 }
 
-/// A pass over the batch axes of arrays. At each index it makes views of the last axes, the bases. A pointer leads to a base, which
-/// may be empty.
+/// A pass over the batch axes of arrays. At each index it makes views of the last axes, the bases. A pointer leads to a base,
+/// which may be empty.
 pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
     forms: &'n F,
     out: &'n Form<B>,
@@ -1192,8 +1193,8 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
         ensure(self.erased.access() == Access::Distinct, "two bases of the output share elements");
         self.erased.for_each_block(&mut |block| {
             block.for_each(E::COUNT, |at| {
-                // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index leads.
-                // The views do not outlive the call. For layouts, see `Forms::views`.
+                // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index
+                // leads. The views do not outlive the call. For layouts, see `Forms::views`.
                 unsafe {
                     let start = out.start(at[0].cast::<T>());
                     let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));

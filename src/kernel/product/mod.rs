@@ -36,16 +36,16 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
-const LIBRARY: usize = 1 << 12;
+const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
 /// The fewest rows, terms and columns for which the library is as fast or faster.
 const LIBRARY_SIDE: usize = 8;
 /// The fewest multiplications that are worth another thread: 50 us of the library's time on Zen 4.
-const MULTIPLICATIONS: usize = 1 << 20;
+const PART_MULTIPLICATIONS: usize = 1 << 20;
 /// The fewest rows of a part for a thread. For fewer, the library spends too much time on packing the other matrix.
-const FEW_ROWS: usize = 32;
+const PART_ROWS: usize = 32;
 /// The most elements of a matrix that are copied at once. Measured on 2026-11-26 with transposed matrices of `i32`: with 2^16,
 /// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18, which costs no time.
-const COPIED: usize = 1 << 18;
+const COPIED_ELEMENTS: usize = 1 << 18;
 /// The axes of products of two vectors.
 const VECTORS: [usize; 3] = [0, 1, 1];
 
@@ -95,7 +95,7 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     let Some(nest) = Nest::of_bases(&mut erased, &inputs, &mut out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
-        let grain = MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
+        let grain = PART_MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
         return nest.in_parts(grain, &|part| {
             let mut copies = MatrixCopies::new(swapped);
             part.for_each(|(a, b), out| copies.multiply(a, b, out));
@@ -114,8 +114,8 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
 ) {
     let half = a.nrows() / 2;
     if threads < 2
-        || half < FEW_ROWS
-        || half.saturating_mul(a.ncols()).saturating_mul(b.ncols()) < MULTIPLICATIONS
+        || half < PART_ROWS
+        || half.saturating_mul(a.ncols()).saturating_mul(b.ncols()) < PART_MULTIPLICATIONS
     {
         return MatrixCopies::new(swapped).multiply(a, b, out);
     }
@@ -136,7 +136,7 @@ fn sums_into<T: LinalgScalar, D: Dimension>(
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
     shape[out.ndim()] = terms;
-    into(source, shape.slice(), out, Some(&Only(out.ndim())), &T::zero(), Cloned);
+    into(source, shape.slice(), out, Some(&SingleAxis(out.ndim())), &T::zero(), Cloned);
 }
 
 /// The product of two factors.
@@ -151,9 +151,9 @@ impl<T: LinalgScalar> MapElement<T, (T, T)> for Times {
 }
 
 /// One axis.
-struct Only(usize);
+struct SingleAxis(usize);
 
-impl AxisSelection for Only {
+impl AxisSelection for SingleAxis {
     fn contains(&self, axis: usize) -> bool {
         axis == self.0
     }
@@ -163,7 +163,8 @@ impl AxisSelection for Only {
 fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
     [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
         && sides.iter().all(|&side| side >= LIBRARY_SIDE)
-        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side)) >= LIBRARY
+        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side))
+            >= LIBRARY_MULTIPLICATIONS
 }
 
 /// Contiguous copies of the matrices of a product.
@@ -180,8 +181,8 @@ impl<T: LinalgScalar> MatrixCopies<T> {
         Self { a: Vec::new(), b: Vec::new(), out: Vec::new(), swapped }
     }
 
-    /// Computes one product. Repeated rows, columns and terms are computed once, and matrices to copy are cut. So the size of a copy
-    /// is bounded, though a matrix that repeats elements may have any number of rows.
+    /// Computes one product. Repeated rows, columns and terms are computed once, and matrices to copy are cut. So the size of a
+    /// copy is bounded, though a matrix that repeats elements may have any number of rows.
     #[inline]
     fn multiply(&mut self, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
         let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
@@ -193,7 +194,7 @@ impl<T: LinalgScalar> MatrixCopies<T> {
         // dot products read columns of the second matrix
         let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
         let read = [a, if are_dots { b.reversed_axes() } else { b }];
-        let most = (COPIED / terms).max(8);
+        let most = (COPIED_ELEMENTS / terms).max(8);
         for (axis, factor) in [a, b].into_iter().enumerate() {
             let side = factor.shape()[axis];
             let is_repeated = side > 1 && factor.strides()[axis] == 0;

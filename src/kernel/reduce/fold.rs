@@ -5,15 +5,16 @@
 use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
 use crate::kernel::nest::{ElementLoops, JOINED_ROW, MapReduce};
 use crate::kernel::operation::Operation;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known};
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled};
 use crate::kernel::source::Cloned;
 
 /// The fewest rows of joined rows.
-const FEW_ROWS: usize = 4;
-/// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take about as long.
+const MIN_JOINED_ROWS: usize = 4;
+/// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take
+/// about as long.
 pub(super) const SHORT_LANE: usize = 16;
 /// The number of accumulators of a lane after these are halved.
-const EIGHT: usize = 8;
+const LAST_ACCUMULATORS: usize = 8;
 
 /// The loops that combine elements: contiguous ones, and, as [`ElementLoops`], those of an array.
 pub(crate) trait Fold<A>: ElementLoops<A> {
@@ -26,8 +27,8 @@ pub(crate) trait Fold<A>: ElementLoops<A> {
     fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
 }
 
-/// The loops of an operation on the elements of an array. For common element types, this crate has compiled them. For others, on a
-/// CPU that is found to have no AVX2, the loops call the operation for each pair, in the same order.
+/// The loops of an operation on the elements of an array. For common element types, this crate has compiled them. For others, on
+/// a CPU that is found to have no AVX2, the loops call the operation for each pair, in the same order.
 pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;
 
 impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
@@ -51,7 +52,7 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
 /// Runs `work` on elements `A`, or `other` on a CPU without AVX2 unless this crate has compiled the work.
 #[inline(always)]
 fn run<A, W: Work<Output = ()>>(work: W, other: impl FnOnce(W)) {
-    if is_known::<A>() { dispatch(work) } else { dispatch_or(work, other) }
+    if is_precompiled::<A>() { dispatch(work) } else { dispatch_or(work, other) }
 }
 
 /// An operation that is not inlined, which keeps the code of its loops short.
@@ -65,8 +66,8 @@ impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
     }
 }
 
-/// Appends the results of a contiguous block to `to`. `axes` are lengths, each with whether the axis is kept; kept and reduced axes
-/// alternate. `scratch` holds at least half of the elements, or one row if its lanes are folded in turn.
+/// Appends the results of a contiguous block to `to`. `axes` are lengths, each with whether the axis is kept; kept and reduced
+/// axes alternate. `scratch` holds at least half of the elements, or one row if its lanes are folded in turn.
 pub(super) fn fold<A: Clone>(
     op: &dyn Fold<A>,
     axes: &[(usize, bool)],
@@ -83,7 +84,7 @@ pub(super) fn fold<A: Clone>(
             }
         }
         [(rows, false), (width, true)] => {
-            let joined = (JOINED_ROW / width).min(rows / FEW_ROWS);
+            let joined = (JOINED_ROW / width).min(rows / MIN_JOINED_ROWS);
             if joined < 2 {
                 return fold_rows(op, elements, width, to);
             }
@@ -154,9 +155,9 @@ fn add_row<A: Clone, O: Operation<A>>(op: O, out: &mut [A], a: &[A]) {
     }
 }
 
-struct LaneFold<O>(O);
+struct ByAccumulators<O>(O);
 
-impl<A: Clone, O: Operation<A>> FoldLane<A> for LaneFold<O> {
+impl<A: Clone, O: Operation<A>> FoldLane<A> for ByAccumulators<O> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
         // measured on 2026-11-26 with `by_hand`: maxima of f64 take 0.6 of the time of 16, maxima of f32 0.9 of that of 64
@@ -188,20 +189,21 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
         } else if len < SHORT_LANE {
             short_lanes(op, elements, len, to);
         } else {
-            to.extend_by_lanes(elements, len, &LaneFold(op));
+            to.extend_by_lanes(elements, len, &ByAccumulators(op));
         }
     }
 }
 
 /// The bytes of the partial results of short lanes.
-const PARTIAL: usize = 2 << 10;
+const PARTIAL_BYTES: usize = 2 << 10;
 
-/// Reduces lanes by the factors of their length: groups of 4 or 2 elements, then groups of their results, and so on. For groups of
-/// constant length, the compiler vectorises by shuffles.
+/// Reduces lanes by the factors of their length: groups of 4 or 2 elements, then groups of their results, and so on. For groups
+/// of constant length, the compiler vectorises by shuffles.
 #[inline(always)]
 fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
-    let (mut first, mut second) = (Buffer::<{ PARTIAL / 64 }>::new(), Buffer::<{ PARTIAL / 64 }>::new());
-    let most = (PARTIAL / size_of::<A>() / len * len).max(len);
+    let (mut first, mut second) =
+        (Buffer::<{ PARTIAL_BYTES / 64 }>::new(), Buffer::<{ PARTIAL_BYTES / 64 }>::new());
+    let most = (PARTIAL_BYTES / size_of::<A>() / len * len).max(len);
     let (sums, more) = (&mut first.vec(most), &mut second.vec(most));
     for elements in elements.chunks(most) {
         let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
@@ -245,7 +247,7 @@ fn fold_groups<A: Clone, O: Operation<A>>(
             );
             op.apply(low, high)
         }),
-        _ => to.extend_by_lanes(elements, factor, &LaneFold(op)),
+        _ => to.extend_by_lanes(elements, factor, &ByAccumulators(op)),
     }
     len / factor
 }
@@ -268,7 +270,7 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
                 }
             }
             let mut width = N;
-            while width > EIGHT {
+            while width > LAST_ACCUMULATORS {
                 width /= 2;
                 for i in 0..width {
                     sums[i] = op.apply(sums[i].clone(), sums[i + width].clone());
@@ -276,7 +278,7 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
             }
             (core::array::from_fn(|i| sums[i].clone()), rest)
         }
-        None => match elements.split_first_chunk::<EIGHT>() {
+        None => match elements.split_first_chunk::<LAST_ACCUMULATORS>() {
             Some((first, rest)) => (first.clone(), rest),
             None => return add_one_by_one(op, elements[0].clone(), &elements[1..]),
         },

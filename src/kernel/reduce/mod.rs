@@ -10,8 +10,9 @@
 //! of the halves are combined. How rows are grouped ([`nest::panels`](super::nest)) is decided before, for the whole nest. So the
 //! order in which elements are combined depends on the shape and the strides only: threads run the same halves.
 //!
-//! These functions are generic over the element type alone. For each closure, the compiler instantiates the loops of [`ElementLoops`](super::nest::ElementLoops) and
-//! [`Fold`]. For common element types, this crate has compiled the functions: see [`run`].
+//! These functions are generic over the element type alone. For each closure, the compiler instantiates the loops of
+//! [`ElementLoops`](super::nest::ElementLoops) and [`Fold`]. For common element types, this crate has compiled the functions: see
+//! [`run`].
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +31,7 @@ use super::nest::{
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
-use super::simd::as_known;
+use super::simd::as_precompiled;
 use super::source::{Cloned, Source};
 use super::threads::GRAIN;
 use alloc::vec::Vec;
@@ -101,7 +102,8 @@ fn reduce_owned<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     store: &mut dyn FnMut(&mut A, A),
 ) {
-    let (mut total, op) = (None, source.fold.expect("an operation for unknown element types"));
+    let (mut total, op) =
+        (None, source.fold.expect("an operation for element types that are not precompiled"));
     for_each_lane((source, op), shape, Output::of(out), dropped, &mut |item| match item {
         LaneItem::Element(element) => {
             total = Some(match total.take() {
@@ -130,26 +132,26 @@ pub(crate) struct Job<'j, 's, A> {
 #[inline]
 fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
-    if let Some(written) = reduce_known(&mut job) {
+    if let Some(written) = reduce_precompiled(&mut job) {
         return written;
     }
-    let op = job.source.fold.expect("an operation for unknown element types");
+    let op = job.source.fold.expect("an operation for element types that are not precompiled");
     job.run(op)
 }
 
-macro_rules! reduce_known {
+macro_rules! reduce_precompiled {
     ($($A:ident)*) => {
-        /// Runs a reduction of a known element type. Each has a function that is not generic, so that it is compiled in this crate.
-        /// The compiler knows which one a caller needs.
+        /// Runs a reduction of a precompiled element type. Each has a function that is not generic, so that it is compiled in
+        /// this crate. The compiler knows which one a caller needs.
         #[inline(always)]
-        fn reduce_known<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
-            $(if let Some(job) = as_known::<A, $A>(job) {
-                return Some(known::$A(job));
+        fn reduce_precompiled<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
+            $(if let Some(job) = as_precompiled::<A, $A>(job) {
+                return Some(precompiled::$A(job));
             })*
             None
         }
 
-        mod known {
+        mod precompiled {
             use super::*;
 
             $(#[inline(never)]
@@ -160,7 +162,7 @@ macro_rules! reduce_known {
         }
     };
 }
-reduce_known!(f32 f64 i32 i64);
+reduce_precompiled!(f32 f64 i32 i64);
 
 /// Whether [`Job::run_small`] serves: the source has few elements, and their order is that of the results.
 fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
@@ -170,8 +172,8 @@ fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize)
     len > 0 && len <= most && (inputs.are_standard() || is_row())
 }
 
-/// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the results,
-/// which two halves of a reduced loop would have to combine.
+/// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the
+/// results, which two halves of a reduced loop would have to combine.
 fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
     if steps(loops) / 2 < GRAIN {
         return None;
