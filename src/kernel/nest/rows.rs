@@ -87,19 +87,10 @@ pub unsafe trait Elements {
     unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
         panels: &Panels<'_>,
-        map_reduce: (&mut M, O),
+        map: &mut M,
+        op: O,
     ) where
         Self: Sized;
-}
-
-/// The element at the pointer of each input.
-///
-/// # Safety
-/// Each pointer points to an element that is borrowed for `'r`.
-#[inline(always)]
-unsafe fn refs<'r, E: Elements + 'r>(at: &Pointers) -> E::Refs<'r> {
-    // SAFETY: As the caller promises.
-    unsafe { E::refs_at::<0>(at, 0) }
 }
 
 /// A function that changes an element of the output, from the elements of the inputs at its index.
@@ -196,11 +187,12 @@ macro_rules! elements {
             unsafe fn panels<R: Clone, M: MapElement<R, Self>, O: Operation<R>, const N: usize>(
                 at: &Pointers,
                 panels: &Panels<'_>,
-                map_reduce: (&mut M, O),
+                map: &mut M,
+                op: O,
             ) {
                 match panels.moving.0 {
                     // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map_reduce) },)*
+                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
                     _ => unreachable!("no row loop for these inputs"),
                 }
             }
@@ -229,7 +221,8 @@ unsafe fn combine<
 >(
     at: &Pointers,
     panels: &Panels<'_>,
-    (map, op): (&mut M, O),
+    map: &mut M,
+    op: O,
 ) {
     // local copies: LLVM knows that writes to the output do not change them
     let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
@@ -245,27 +238,24 @@ unsafe fn combine<
             }
             _ => {
                 for i in 0..N {
-                    // SAFETY: The caller promises these elements, here and below.
+                    // SAFETY: The caller promises these elements.
                     sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
                 }
                 advance(&mut at, &step_strides, E::COUNT);
                 rest -= 1;
             }
         }
-        for _ in 0..rest {
-            for i in 0..N {
-                // SAFETY: As above. Every sum was written.
-                unsafe {
+        let out = first_at[0].cast::<A>();
+        // SAFETY: The caller promises these elements. Every sum was written.
+        unsafe {
+            for _ in 0..rest {
+                for i in 0..N {
                     let element = map.map(E::refs_at::<MOVING>(&at, i));
                     sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
                 }
+                advance(&mut at, &step_strides, E::COUNT);
             }
-            advance(&mut at, &step_strides, E::COUNT);
-        }
-        let out = first_at[0].cast::<A>();
-        for i in 0..N {
-            // SAFETY: As above.
-            unsafe {
+            for i in 0..N {
                 let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
                 out.write(match is_added {
                     false => sum,
@@ -286,31 +276,29 @@ unsafe fn combine<
 #[inline(never)]
 unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
     at: &Pointers,
-    &Panels { count, panel_strides, width, neighbours, steps, step_strides, is_added, overlap, .. }: &Panels<
-        '_,
-    >,
-    (map, op): (&mut M, O),
+    panels: &Panels<'_>,
+    map: &mut M,
+    op: O,
 ) {
-    let mut panel_at = *at;
+    let (&Panels { count, width, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
     for _ in 0..count {
         let mut first_at = panel_at;
-        for _ in 0..overlap {
-            advance(&mut first_at, neighbours, E::COUNT);
-        }
-        for _ in overlap..width {
-            // SAFETY: The caller promises these elements, here and below.
-            let (mut at, mut sum) = (first_at, map.map(unsafe { refs::<E>(&first_at) }));
-            for _ in 1..steps {
-                advance(&mut at, step_strides, E::COUNT);
-                // SAFETY: As above.
-                sum = op.apply(sum, map.map(unsafe { refs::<E>(&at) }));
+        for i in 0..width {
+            if i >= overlap {
+                // SAFETY: The caller promises these elements.
+                unsafe {
+                    let (mut at, mut sum) = (first_at, map.map(E::refs_at::<0>(&first_at, 0)));
+                    for _ in 1..steps {
+                        advance(&mut at, panels.step_strides, E::COUNT);
+                        sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
+                    }
+                    let out = at[0].cast::<A>();
+                    out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
+                }
             }
-            let out = at[0].cast::<A>();
-            // SAFETY: As above.
-            unsafe { out.write(if is_added { op.apply((*out).clone(), sum) } else { sum }) };
-            advance(&mut first_at, neighbours, E::COUNT);
+            advance(&mut first_at, panels.neighbours, E::COUNT);
         }
-        advance(&mut panel_at, panel_strides, E::COUNT);
+        advance(&mut panel_at, panels.panel_strides, E::COUNT);
     }
 }
 
@@ -406,7 +394,7 @@ unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &
     if let Some(visit) = rest {
         block.for_each(E::COUNT, |at| {
             // SAFETY: The caller promises these elements.
-            unsafe { visit.visit(&mut *at[0].cast::<T>(), refs::<E>(at)) };
+            unsafe { visit.visit(&mut *at[0].cast::<T>(), E::refs_at::<0>(at, 0)) };
         });
     }
 }
@@ -478,18 +466,18 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
 {
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
-            let (map_reduce, types) = ((self.map, self.op), self.types);
+            let &Self { map, op, types } = self;
             match panels.width {
-                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, map_reduce, types }.dispatch(),
-                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, map_reduce, types }.dispatch(),
-                _ => CombinePanels::<_, _, _, _, 0> { at, panels, map_reduce, types }.combine_one_by_one(),
+                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch(),
+                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch(),
+                _ => CombinePanels::<_, _, _, _, 0> { at, panels, map, op, types }.one_by_one(),
             }
         }
     }
 
     unsafe fn one(&self, at: &Pointers) -> A {
         // SAFETY: The caller promises these elements.
-        { self.map }.map(unsafe { refs::<E>(at) })
+        { self.map }.map(unsafe { E::refs_at::<0>(at, 0) })
     }
 }
 
@@ -498,7 +486,8 @@ struct CombinePanels<'n, M, A, E, O, const N: usize> {
     at: &'n Pointers,
     /// The caller of `ElementLoops::panels` promised their elements.
     panels: &'n Panels<'n>,
-    map_reduce: (M, O),
+    map: M,
+    op: O,
     types: Invariant<(A, E)>,
 }
 
@@ -510,21 +499,15 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
         if M::IS_CLONE && is_precompiled::<A>() {
             dispatch(self)
         } else {
-            dispatch_or(self, Self::combine_one_by_one)
+            dispatch_or(self, Self::one_by_one)
         }
     }
 
     /// Combines the panels in a loop that is not compiled for a CPU.
     #[inline(always)]
-    fn combine_one_by_one(mut self) {
+    fn one_by_one(mut self) {
         // SAFETY: See the field.
-        unsafe {
-            combine_one_by_one::<A, E, M, O>(
-                self.at,
-                self.panels,
-                (&mut self.map_reduce.0, self.map_reduce.1),
-            )
-        };
+        unsafe { combine_one_by_one::<A, E, M, O>(self.at, self.panels, &mut self.map, self.op) };
     }
 }
 
@@ -536,7 +519,7 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
     #[inline(always)]
     fn run(mut self) {
         // SAFETY: See the field.
-        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, (&mut self.map_reduce.0, self.map_reduce.1)) };
+        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, &mut self.map, self.op) };
     }
 }
 
@@ -625,7 +608,7 @@ fn visit_nest<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -
     if erased.build(out.axes.sizes, Some(out), None, inputs) {
         return Written::none();
     }
-    map::arrange_and_run(Nest { erased: &mut erased, pass: RowPass { rows, brand: PhantomData } })
+    map::arrange_and_run(Nest { erased: &mut erased, pass: RowPass::new(rows) })
 }
 
 /// [`visit`] on several threads.
@@ -652,13 +635,9 @@ fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn R
         return Written::none();
     }
     erased.arrange(0);
-    let nest: Nest<'_, ParPass<'_, '_>> =
-        Nest { erased: &mut erased, pass: RowPass { rows, brand: PhantomData } };
+    let nest: Nest<'_, ParPass<'_, '_>> = Nest { erased: &mut erased, pass: RowPass::new(rows) };
     in_parts(nest, GRAIN, &|part| {
-        map::run(
-            Nest { erased: part.erased, pass: RowPass { rows: part.pass.rows, brand: PhantomData } },
-            false,
-        )
+        map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) }, false)
     })
 }
 
@@ -670,6 +649,13 @@ pub(crate) struct RowPass<'a, 's, R: ?Sized> {
 
 pub(crate) type SerialPass<'a, 's> = RowPass<'a, 's, dyn Rows + 'a>;
 type ParPass<'a, 's> = RowPass<'a, 's, dyn Rows + Sync + 'a>;
+
+impl<'a, R: ?Sized> RowPass<'a, '_, R> {
+    #[inline(always)]
+    fn new(rows: &'a R) -> Self {
+        Self { rows, brand: PhantomData }
+    }
+}
 
 impl<R: ?Sized> Clone for RowPass<'_, '_, R> {
     fn clone(&self) -> Self {
@@ -689,7 +675,7 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
         rows: &'n (dyn RowsOf<T, E> + 'n),
     ) -> Option<Self> {
         let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { erased, pass: RowPass { rows, brand: PhantomData } })
+        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
     }
 
     /// The nest of [`fill`].
@@ -700,7 +686,7 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
         rows: &'n (dyn RowsOf<MaybeUninit<A>, E> + 'n),
     ) -> Option<Self> {
         let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { erased, pass: RowPass { rows, brand: PhantomData } })
+        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
     }
 }
 
@@ -953,7 +939,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
         let rows: &dyn Rows = source.element_loops(self.pass.fold);
-        map::run(Nest { erased: self.erased, pass: RowPass { rows, brand: PhantomData } }, false)
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false)
     }
 
     /// The function that changes elements before they are combined, if there is one.
@@ -972,7 +958,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             return Err(self);
         }
         let rows: &dyn Rows = source.element_loops(fold);
-        Ok(map::run(Nest { erased: self.erased, pass: RowPass { rows, brand: PhantomData } }, false))
+        Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false))
     }
 
     /// Stores results in the outputs, in the order of the kept loops.
@@ -982,7 +968,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: RowPass { rows: self.pass.store, brand: PhantomData } }.run_rows()
+        Nest { erased: self.erased, pass: RowPass::new(self.pass.store) }.run_rows()
     }
 
     /// The nest with `slots` as output: one for each index of the kept loops, in their order.
