@@ -127,7 +127,7 @@ pub(crate) fn matrices<'a, T>(
         if rows.sizes[0] == to.sizes[0] {
             let forms = (Form::new(rows.strided()), matrix(last(1), false));
             let bases = [inputs.sizes[0].len(), inputs.sizes[1].len(), 0];
-            return (BaseInputs { inputs, forms, bases }, out.as_one_base(&to), false);
+            return (BaseInputs { inputs, forms, bases }, out.into_one_base(&to), false);
         }
     }
     // one first matrix, and vectors in the second array: the vectors are the rows of a matrix
@@ -149,7 +149,7 @@ pub(crate) fn matrices<'a, T>(
             };
             let transposed = Form::new(StridedAxes { sizes: &[n, m], strides: &[along, down] });
             let forms = (Form::new(rows.strided()), transposed);
-            return (BaseInputs { inputs: swapped, forms, bases }, out.as_one_base(&to), true);
+            return (BaseInputs { inputs: swapped, forms, bases }, out.into_one_base(&to), true);
         }
     }
     let forms = (matrix(last(0), true), matrix(last(1), false));
@@ -190,7 +190,7 @@ impl StridedAxes<'_> {
 
 impl<'a, T> Output<'a, T> {
     /// The whole array as one base.
-    fn as_one_base(self, axes: &RowAxes) -> BaseOutput<'a, T, Ix2> {
+    fn into_one_base(self, axes: &RowAxes) -> BaseOutput<'a, T, Ix2> {
         let none = StridedAxes { sizes: &[], strides: &[] };
         BaseOutput { batch: Output { axes: none, ..self }, form: Form::new(axes.strided()) }
     }

@@ -497,9 +497,9 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
     #[inline(always)]
     fn dispatch(self) {
         if M::IS_CLONE && is_precompiled::<A>() {
-            dispatch(self)
+            dispatch(self);
         } else {
-            dispatch_or(self, Self::one_by_one)
+            dispatch_or(self, Self::one_by_one);
         }
     }
 
