@@ -30,7 +30,7 @@
 //! the outputs.
 //!
 //! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the
-//! operands and combine the results in registers. Where an operand is not contiguous, a map fills the block's buffer.
+//! operands and combine the results in registers. Where an operand has gaps, a map fills the block's buffer.
 //!
 //! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by
 //! strides, and `map::run` visits rows: those of the two innermost loops (`Nest::run_rows`), or those of tiles, for which
@@ -39,7 +39,7 @@
 //!
 //! **A copy** is a map of one operand, whose closure clones. Storing results is one too.
 //!
-//! **A product** takes one of the ways in the table of [`product`]: whole batches without gaps, dot products, the library, or
+//! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
 //! tiles in registers. Products of pairs of vectors are fused sums.
 //!
 //! # Rules for all parts

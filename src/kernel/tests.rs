@@ -3,8 +3,8 @@
 use super::ensure;
 use super::memory::{Buffer, List, Reserved, filled};
 use super::nest::{
-    AxisSelection, BaseInputs, BaseOutput, Elements, ErasedNest, Inputs, Loop, MapElement, MapReduce, Nest,
-    Output, Reduction, SerialPass, Target, Visit, Visitor, Write, Written, matrices, steps,
+    AxisSelection, BaseInputs, BaseOutput, Destination, Elements, ErasedNest, Inputs, Loop, MapElement,
+    MapReduce, Nest, Output, Reduction, SerialPass, Visit, Visitor, Write, Written, matrices, steps,
 };
 use super::operation::{Operation, Plus};
 use super::order::{AxisOrder, strides};
@@ -314,7 +314,7 @@ fn what_is_not_filled_is_not_read() {
     assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
     // fewer than are appended
     assert_eq!(
-        panic_of(|| reserved().filled_by(None, &mut |out| match Target::slots(out).as_slots() {
+        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).as_slots() {
             Some(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
             None => Written::none(),
         })),

@@ -4,7 +4,7 @@
 //! [`ErasedNest::sum_loop`] chooses the loop along which panels are added:
 //! - the innermost loop. Then the accumulators are parts of a lane's sum;
 //! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows. The innermost such
-//!   loop serves if it has some rows, because its rows are near each other in memory; otherwise the longest one does.
+//!   loop with at least 2 * [`NARROW`] steps serves, because its rows are near each other in memory; otherwise the longest one.
 //!
 //! ```text
 //! for each lane:                              for each group of rows:

@@ -747,14 +747,14 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
 }
 
 /// Where results are stored: in slots of a new array, or in elements of an existing one.
-pub(crate) struct Target<'t, 's, A> {
+pub(crate) struct Destination<'t, 's, A> {
     out: RawOutput<'t>,
     /// Stores results in elements; `None` for slots.
     store: Option<&'t dyn Rows>,
     types: Invariant<(&'s (), A)>,
 }
 
-impl<'t, 's, A> Target<'t, 's, A> {
+impl<'t, 's, A> Destination<'t, 's, A> {
     #[inline]
     pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
         Self { out: out.raw(), store: None, types: PhantomData }
@@ -774,7 +774,7 @@ impl<'t, 's, A> Target<'t, 's, A> {
     #[inline]
     pub(crate) fn as_slots(&mut self) -> Option<Slots<'_, 's, A>> {
         let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
-        // SAFETY: The slots are contiguous, and borrowed as long as the target is.
+        // SAFETY: The slots are contiguous, and borrowed as long as the destination is.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) })
     }
 }
@@ -819,9 +819,9 @@ impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 
 }
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
-    /// A nest along the axes of `shape`, that of the source. The target has its axes that are not `dropped`, in order, each with
-    /// the same size or with size 1. Without a set of dropped axes, the target lacks the leading ones. `None` if there is no
-    /// index.
+    /// A nest along the axes of `shape`, that of the source. The destination has its axes that are not `dropped`, in order, each
+    /// with the same size or with size 1. Without a set of dropped axes, the destination lacks the leading ones. `None` if there
+    /// is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -830,12 +830,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         erased: &'n mut ErasedNest,
         (source, fold): (&'a Source<'a, A>, &'a dyn Fold<A>),
         shape: &[usize],
-        target: Option<Target<'a, 's, A>>,
+        destination: Option<Destination<'a, 's, A>>,
         dropped: Dropped<'_>,
     ) -> Option<Self> {
-        let (out, store) = match target {
+        let (out, store) = match destination {
             None => (None, None),
-            Some(Target { out, store, .. }) => (Some(out), store),
+            Some(Destination { out, store, .. }) => (Some(out), store),
         };
         if erased.build(shape, out, dropped, source.inputs) {
             return None;

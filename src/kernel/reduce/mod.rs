@@ -26,8 +26,8 @@ use block::{BlockShape, FOLD_BYTES, FoldBuffer, fold_block};
 use super::ensure;
 use super::memory::{BUFFER_BYTES, Reserved, SliceVec, filled};
 use super::nest::{
-    Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, RowsOf, SMALL_NEST,
-    SharedVisitor, Target, Visit, Written, can_leak, for_each_lane, steps,
+    Destination, Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, RowsOf, SMALL_NEST,
+    SharedVisitor, Visit, Written, can_leak, for_each_lane, steps,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
@@ -57,7 +57,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
         let is_small = is_small(source.inputs, shape, reserved.shape(), size_of::<A>());
         let order = if is_small { None } else { Some(&kept as _) };
         return reserved.filled_by(order, &mut |out| {
-            run(Job { source, shape, target: Some(Target::slots(out)), dropped, is_small })
+            run(Job { source, shape, destination: Some(Destination::slots(out)), dropped, is_small })
         });
     }
     // initialised: a panic drops the results stored so far
@@ -87,8 +87,8 @@ pub(crate) fn into<A: Clone, D: Dimension>(
         let is_small = is_small(source.inputs, shape, out.shape(), size_of::<A>());
         // shared by threads, each of which stores results in its own outputs
         let rows: &dyn RowsOf<A, (A,)> = &SharedVisitor::new(store);
-        let target = Some(Target::elements(Output::of(out), rows));
-        run(Job { source, shape, target, dropped, is_small });
+        let destination = Some(Destination::elements(Output::of(out), rows));
+        run(Job { source, shape, destination, dropped, is_small });
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
@@ -123,7 +123,7 @@ fn reduce_owned<A: Clone, D: Dimension>(
 pub(crate) struct Job<'j, 's, A> {
     source: &'j Source<'j, A>,
     shape: &'j [usize],
-    target: Option<Target<'j, 's, A>>,
+    destination: Option<Destination<'j, 's, A>>,
     dropped: Dropped<'j>,
     is_small: bool,
 }
@@ -189,30 +189,30 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
     fn run(&mut self, op: &dyn Fold<A>) -> Written<'s> {
-        match self.target.take() {
+        match self.destination.take() {
             None => Written::none(),
-            Some(target) if self.is_small => self.run_small(op, target),
-            Some(target) => self.run_large(op, target),
+            Some(destination) if self.is_small => self.run_small(op, destination),
+            Some(destination) => self.run_large(op, destination),
         }
     }
 
     #[inline(never)]
-    fn run_large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
+    fn run_large(&self, op: &dyn Fold<A>, destination: Destination<'_, 's, A>) -> Written<'s> {
         let mut erased = ErasedNest::new();
         let source = (self.source, op);
-        match Nest::reducing(&mut erased, source, self.shape, Some(target), self.dropped) {
+        match Nest::reducing(&mut erased, source, self.shape, Some(destination), self.dropped) {
             Some(nest) => reduce_halves(op, nest.arranged()),
             None => Written::none(),
         }
     }
 
     /// Reduces a source of a few elements without arranging loops.
-    fn run_small(&self, op: &dyn Fold<A>, mut target: Target<'_, 's, A>) -> Written<'s> {
+    fn run_small(&self, op: &dyn Fold<A>, mut destination: Destination<'_, 's, A>) -> Written<'s> {
         let mut block_shape = BlockShape::new();
-        block_shape.push_axes(self.shape, target.shape(), self.dropped);
-        match target.as_slots() {
+        block_shape.push_axes(self.shape, destination.shape(), self.dropped);
+        match destination.as_slots() {
             Some(slots) => Written::appended(slots, |results| self.fold_small(op, &block_shape, results)),
-            None => self.store_small(op, &block_shape, target),
+            None => self.store_small(op, &block_shape, destination),
         }
     }
 
@@ -221,13 +221,13 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         &self,
         op: &dyn Fold<A>,
         block_shape: &BlockShape,
-        target: Target<'_, 's, A>,
+        destination: Destination<'_, 's, A>,
     ) -> Written<'s> {
         let mut buffer = FoldBuffer::new();
         let mut results = buffer.vec(block_shape.result_count());
         self.fold_small(op, block_shape, &mut results);
         let source = (self.source, op);
-        match Nest::reducing(&mut ErasedNest::new(), source, self.shape, Some(target), self.dropped) {
+        match Nest::reducing(&mut ErasedNest::new(), source, self.shape, Some(destination), self.dropped) {
             Some(nest) => nest.store_results(&results),
             None => Written::none(),
         }
