@@ -152,10 +152,9 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
-/// The bytes of the elements of a block that is reduced.
+/// The bytes of the buffer for a block of a reduction.
 pub(crate) const BUFFER_BYTES: usize = 8 << 10;
-/// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long
-/// for five operands.
+/// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
 pub(crate) const COPY_BYTES: usize = 12 << 10;
 
 /// 64 bytes, at least as aligned as the elements that are reduced in a buffer.
@@ -634,7 +633,7 @@ unsafe fn gather_row<N: Copy>(from: *const u8, stride: isize, to: *mut N, len: u
                 to.add(i).write_unaligned(element);
             }
         } else if stride == 2 * size {
-            // a stride that the compiler knows: it shuffles vectors
+            // a constant stride: LLVM vectorises it by shuffles
             for i in 0..len {
                 to.add(i).write_unaligned(from.cast::<N>().add(2 * i).read_unaligned());
             }

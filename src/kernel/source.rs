@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::ops::Mul;
 use num_traits::Zero;
 
-/// Changes elements.
+/// A function that changes elements before they are combined.
 pub(super) type Prepare<'a, A> = &'a dyn Fn(&mut [A]);
 
 /// The elements of a reduction, and its operation.

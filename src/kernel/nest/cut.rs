@@ -11,7 +11,7 @@ use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::iter::zip;
 
-/// Up to two loops: the outer one goes from row to row, the inner one along a row.
+/// A block of a nest: up to two loops. The outer one goes from row to row, the inner one along a row.
 pub(crate) struct Block<'n> {
     pub(super) at: &'n Pointers,
     pub(super) rows: usize,

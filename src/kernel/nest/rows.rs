@@ -417,7 +417,7 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
         // local copies: LLVM knows that writes to the output do not change them
         let (mut at, row_strides, rows, len) = (*block.at, block.row_strides, block.rows, block.len);
         for _ in 0..rows {
-            // SAFETY: `rows` was promised these elements, which are adjacent or stay, as `moving` says.
+            // SAFETY: `rows` was promised these elements, which are contiguous or stay, as `moving` says.
             unsafe { E::row(slice::from_raw_parts_mut(at[0].cast::<T>(), len), &at, moving, visit) };
             advance(&mut at, &row_strides, E::COUNT);
         }
