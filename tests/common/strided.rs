@@ -292,6 +292,15 @@ impl<A> Strided<A> {
         Self { layout, cells }
     }
 
+    /// All cells of the buffer have this value.
+    pub fn filled(layout: Layout, value: A) -> Self
+    where
+        A: Clone,
+    {
+        let cells = vec![value; layout.len].into();
+        Self { layout, cells }
+    }
+
     pub fn shape(&self) -> &[usize] {
         &self.layout.shape
     }
