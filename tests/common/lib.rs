@@ -9,6 +9,7 @@
 )]
 
 mod choices;
+pub mod forms;
 mod lie;
 mod model;
 pub mod narrow;
