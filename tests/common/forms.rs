@@ -95,7 +95,7 @@ impl<'a, A> Call<'a, A> {
 
 /// Where the result of a form goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Into {
+pub enum Destination {
     /// A new array, once its elements are all there.
     New,
     /// A new array, element by element: a panic leaves those that are there.
@@ -120,7 +120,7 @@ pub struct Form<A> {
     pub call: (&'static str, &'static str),
     /// Whether it may run on several threads. The other form with these arguments runs on one.
     pub is_par: bool,
-    pub into: Into,
+    pub into: Destination,
     run: Run<A>,
 }
 
@@ -145,12 +145,12 @@ impl<A: Element> Form<A> {
         let shape = call.x.shape();
         let last = shape.len().saturating_sub(1);
         match self.into {
-            Into::New | Into::Filled => None,
-            Into::Kept => Some(call.kept.clone()),
-            Into::Placed => Some(call.sizes.clone()),
-            Into::Whole => Some(shape.to_vec()),
-            Into::Batch => Some([&call.kept[..last], &shape[last..]].concat()),
-            Into::Squares => Some([&shape[..last], &shape[last - 1..last]].concat()),
+            Destination::New | Destination::Filled => None,
+            Destination::Kept => Some(call.kept.clone()),
+            Destination::Placed => Some(call.sizes.clone()),
+            Destination::Whole => Some(shape.to_vec()),
+            Destination::Batch => Some([&call.kept[..last], &shape[last..]].concat()),
+            Destination::Squares => Some([&shape[..last], &shape[last - 1..last]].concat()),
         }
     }
 
@@ -192,7 +192,7 @@ macro_rules! forms {
             name: $name,
             call: ("", $text),
             is_par: $is_par,
-            into: Into::$into,
+            into: Destination::$into,
             run: |$call, $out| {
                 let _ = &$out;
                 Ok($result?.done())
@@ -234,7 +234,7 @@ macro_rules! reductions {
             name: concat!("Reduce::", stringify!($method)),
             call: ($source_name, stringify!($method($($argument)*))),
             is_par: $is_par,
-            into: Into::$into,
+            into: Destination::$into,
             run: |$c, $out| {
                 let _ = &$out;
                 Ok($source.$method($($argument)*)?.done())
@@ -263,6 +263,12 @@ pub fn forms<A: Element>() -> Vec<Form<A>> {
     all
 }
 
+/// Not by `to_owned`, which negates strides that have no negative.
+fn owned<A: Clone>(view: &ArrayViewD<'_, A>) -> ArrayD<A> {
+    let elements = view.iter().cloned().collect();
+    ArrayD::from_shape_vec(view.raw_dim(), elements).expect("as many elements")
+}
+
 fn maps<A: Element>(all: &mut Vec<Form<A>>) {
     forms!(all, |c, out|
         "broadcast_map" false Filled "two": broadcast_map((&c.x, &c.y), A::times);
@@ -274,9 +280,9 @@ fn maps<A: Element>(all: &mut Vec<Form<A>>) {
         "par_broadcast_apply" true Whole "two":
             par_broadcast_apply(out, (&c.x, &c.y), |out: &mut A, a, b| *out = a.times(b));
         "IntoBroadcastMap::into_broadcast_map" false Filled "x by value":
-            c.x.to_owned().into_broadcast_map(&c.y, A::times).map_err(BroadcastError::from);
+            owned(&c.x).into_broadcast_map(&c.y, A::times).map_err(BroadcastError::from);
         "IntoBroadcastMap::into_broadcast_map" false Filled "y by value":
-            c.y.to_owned().into_broadcast_map(&c.x, A::times).map_err(BroadcastError::from);
+            owned(&c.y).into_broadcast_map(&c.x, A::times).map_err(BroadcastError::from);
         "Materialize::materialize" false Filled "": Ok::<_, BroadcastError>(c.x.materialize());
         "Materialize::try_materialize" false Filled "": c.x.try_materialize();
         "Materialize::materialize_into" false Whole "": c.y.materialize_into(out);
