@@ -3,16 +3,17 @@
 //! The program prints a digest of all bits, which `.ci/determinism` compares with that of a build without AVX2.
 //! `DETERMINISM_CASES` sets the number of cases.
 
+use common::forms::{Call, Element, Form, forms};
 use common::{Choices, Layout, Random, Spacing};
-use ndarray::{Array, ArrayD, ArrayViewD, Dimension, Ix1, Ix2, IxDyn, LinalgScalar};
+use ndarray::{Array, ArrayViewD, Dimension, Ix1, Ix2, LinalgScalar};
+use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{BroadcastError, fused, keepdims};
-use num_traits::{Float, FromPrimitive};
+use num_traits::Float;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt::Debug;
 
 /// A number whose bits are compared.
-trait Number: Float + LinalgScalar + FromPrimitive + Send + Sync + Debug {
+trait Number: Float + LinalgScalar + Element + Debug {
     fn bits(self) -> u64;
 
     /// Of both signs, over many powers of two: another order of addition gives other last bits.
@@ -79,9 +80,8 @@ struct Case {
     axes: Vec<usize>,
     /// The shape with size 1 at these axes.
     kept: Vec<usize>,
-    /// The other axes in some order, and their sizes.
+    /// The other axes in some order.
     others: Vec<usize>,
-    sizes: Vec<usize>,
 }
 
 impl Case {
@@ -93,49 +93,12 @@ impl Case {
         for &axis in &axes {
             kept[axis] = 1;
         }
-        let sizes = others.iter().map(|&axis| shape[axis]).collect();
-        Self { shape, axes, kept, others, sizes }
+        Self { shape, axes, kept, others }
     }
 }
 
 fn bits<A: Number, D: Dimension>(result: Result<Array<A, D>, BroadcastError>) -> Vec<u64> {
     result.expect("a reduction").iter().map(|x| x.bits()).collect()
-}
-
-/// The number of forms that a reduction has.
-const FORMS: usize = 19;
-
-/// A form of a reduction.
-fn reduction<A: Number>(form: usize, source: &impl Reduce<A, IxDyn>, case: &Case) -> Vec<u64> {
-    let Case { axes, kept, others, sizes, .. } = case;
-    let into = |shape: &[usize], sum: &dyn Fn(&mut ArrayD<A>) -> Result<(), BroadcastError>| {
-        let mut out = ArrayD::from_elem(shape, A::from_f32(0.7).expect("a float"));
-        bits(sum(&mut out).map(|()| out))
-    };
-    // rounds at each step
-    let (zero, length) = (A::zero(), |x: A, y: A| (x * x + y * y).sqrt());
-    match form {
-        0 => bits(source.sum_axes(axes)),
-        1 => bits(source.sum_axes(keepdims(axes))),
-        2 => bits(source.sum_to(&**kept)),
-        3 => bits(source.sum_to(&ArrayD::from_elem(&kept[..], ()))),
-        4 => bits(source.mean_axes(axes)),
-        5 => bits(source.max_axes(axes)),
-        6 => bits(source.min_axes(axes)),
-        7 => bits(source.reduce_axes(axes, zero, length)),
-        8 => bits(source.reduce_to(&**kept, zero, length)),
-        9 => bits(source.sum_in_dim(&**sizes, others)),
-        10 => into(kept, &|out| source.assign_sum_to(out)),
-        11 => into(kept, &|out| source.add_sum_to(out)),
-        12 => into(kept, &|out| source.scaled_add_sum_to(A::from_f32(0.3).expect("a float"), out)),
-        13 => into(sizes, &|out| source.add_sum_in_dim_to(out, others)),
-        14 => bits(source.mean_to(&**kept)),
-        15 => bits(source.max_to(&**kept)),
-        16 => bits(source.min_to(&ArrayD::from_elem(&kept[..], ()))),
-        17 => bits(source.sum_axes(..)),
-        18 => bits(source.mean_axes(keepdims(..))),
-        _ => unreachable!("a form"),
-    }
 }
 
 /// The pools of threads, and a digest of all bits so far.
@@ -170,25 +133,21 @@ impl Check {
     }
 }
 
-/// Every reduction of an array, and of the results of closures with two and three operands.
+/// Every reduction of an array, and of the results of closures with one to three operands.
 fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &[A], case: &Case) {
     let x = lying(random, &case.shape, numbers);
     let narrowed: Vec<usize> =
         case.shape.iter().map(|&size| if random.one_in(3) { 1 } else { size }).collect();
     let y = lying(random, &narrowed, numbers);
-    let row = lying(random, &case.shape[case.shape.len() - 1..], numbers);
-    let two = || fused((&x, &y), |&x: &A, &y: &A| x * y);
-    let three = || fused((&x, &y, &row), |&x: &A, &y: &A, &z: &A| (x - y) * z + x);
-    for form in 0..FORMS {
-        let name = |source| (source, form, case, x.strides().to_vec(), y.strides().to_vec());
-        let of_array = || reduction(form, &x, case);
-        check.same(&name("an array"), of_array, || reduction(form, &x.par(), case));
-        check.same(&name("two"), || reduction(form, &two(), case), || reduction(form, &two().par(), case));
-        check.same(
-            &name("three"),
-            || reduction(form, &three(), case),
-            || reduction(form, &three().par(), case),
-        );
+    let (start, call) =
+        (A::from_f32(0.7).expect("a float"), Call::new(x.view(), y, &case.axes, &case.others));
+    let (par, serial): (Vec<_>, Vec<_>) = forms::<A>().into_iter().partition(|form| form.is_par);
+    let is_reduction = |form: &&Form<A>| form.name.starts_with("Reduce::");
+    for form in serial.iter().filter(is_reduction) {
+        let is_same = |par: &&Form<A>| (par.name, par.call) == (form.name, form.call);
+        let par = par.iter().find(is_same).expect("a parallel form");
+        let name = (form.to_string(), &call.axes, x.shape(), x.strides(), call.y.strides());
+        check.same(&name, || bits(form.result(&call, &start)), || bits(par.result(&call, &start)));
     }
     for base in 0..=case.shape.len() {
         let batch = x.batch_dyn(base).expect("no more axes than there are");

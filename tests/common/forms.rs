@@ -224,7 +224,7 @@ macro_rules! reductions {
             New reduce_to(&$c.kept, A::default(), A::join);
             Kept assign_sum_to($out);
             Kept add_sum_to($out);
-            Kept scaled_add_sum_to(A::from_u8(3).expect("a small number"), $out);
+            Kept scaled_add_sum_to(third(), $out);
             Placed add_sum_in_dim_to($out, &$c.others);
         }
     };
@@ -261,6 +261,12 @@ pub fn forms<A: Element>() -> Vec<Form<A>> {
     maps(&mut all);
     batches(&mut all);
     all
+}
+
+/// A factor that rounds.
+fn third<A: Element>() -> A {
+    let number = |n| A::from_u8(n).expect("a small number");
+    number(1) / number(3)
 }
 
 /// Not by `to_owned`, which negates strides that have no negative.
