@@ -120,9 +120,9 @@ fn layout(shape: &[usize], repeated: &[bool], random: &mut Random) -> Layout {
     }
     Layout::spaced(shape, &order, |axis| {
         let step = gap.filter(|gap| gap.0 == axis).map_or(1, |gap| gap.1);
-        match repeated[axis] {
-            true => Spacing { step: 0, ..Spacing::DENSE },
-            false => Spacing { step, after: step - 1, reversed: backwards == Some(axis), ..Spacing::DENSE },
+        if repeated[axis] {
+            return Spacing { step: 0, ..Spacing::DENSE };
         }
+        Spacing { step, after: step - 1, reversed: backwards == Some(axis), ..Spacing::DENSE }
     })
 }

@@ -25,6 +25,7 @@ pub trait Element:
     + 'static
 {
     /// What closures over two operands compute.
+    #[must_use]
     fn times(&self, other: &Self) -> Self;
 
     /// What a reduction by a closure joins elements with.
@@ -68,7 +69,9 @@ impl<'a, A> Call<'a, A> {
     pub fn new(x: ArrayViewD<'a, A>, y: ArrayViewD<'a, A>, axes: &[usize], others: &[usize]) -> Self {
         assert!(x.ndim() == y.ndim() && axes.len() + others.len() == x.ndim());
         let mut kept = x.shape().to_vec();
-        axes.iter().for_each(|&axis| kept[axis] = 1);
+        for &axis in axes {
+            kept[axis] = 1;
+        }
         let sizes = others.iter().map(|&axis| kept[axis]).collect();
         Self { x, y, axes: axes.to_vec(), kept, others: others.to_vec(), sizes }
     }
@@ -296,6 +299,7 @@ fn maps<A: Element>(all: &mut Vec<Form<A>>) {
 }
 
 /// The result's base is the last axis of `x`, on which the closure writes the products of two bases.
+#[allow(clippy::needless_pass_by_value, reason = "as `zip_map` calls it")]
 fn zip<A: Element>(a: ArrayViewD<'_, A>, b: ArrayViewD<'_, A>, mut out: ArrayViewMutD<'_, A>) {
     let b = b.broadcast(out.raw_dim()).expect("a base of size 1 or of that of the result");
     out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = a.times(b));

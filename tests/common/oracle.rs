@@ -50,7 +50,7 @@ pub fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
 
 /// All shapes with sizes up to `top` that `shape` can be when names stand for `names`.
 pub fn instances(shape: &PartialShape, names: Names, top: usize) -> Vec<Vec<usize>> {
-    shape.dims().unwrap().iter().fold(vec![vec![]], |shapes, dim| {
+    shape.dims().expect("axes that are known").iter().fold(vec![vec![]], |shapes, dim| {
         let sizes: Vec<usize> = (0..=top).filter(|&size| covers(dim, names, size)).collect();
         shapes.iter().flat_map(|shape| sizes.iter().map(|&size| [&shape[..], &[size]].concat())).collect()
     })
@@ -79,10 +79,10 @@ pub fn worlds(operands: &[PartialShape], top: usize) -> Vec<(Names, Vec<Vec<usiz
 pub fn language(named: usize) -> Vec<Dim> {
     let mut dims: Vec<Dim> = (0..=named).map(Dim::Known).collect();
     for lo in 0..=named {
-        dims.extend((lo + 1..=named).map(|hi| Dim::range(lo..=hi).unwrap()));
-        dims.push(Dim::range(lo..).unwrap());
+        dims.extend((lo + 1..=named).map(|hi| Dim::range(lo..=hi).expect("a range")));
+        dims.push(Dim::range(lo..).expect("a range"));
     }
-    dims.extend([Dim::name("n").unwrap(), Dim::name("m").unwrap()]);
+    dims.extend(["n", "m"].map(|name| Dim::name(name).expect("a name")));
     dims
 }
 

@@ -62,7 +62,9 @@ impl Layout {
         }
         // as ndarray makes an empty array, which it asserts of copies
         if shape.contains(&0) && turn == shape.iter().map(|&size| size.max(1)).product::<usize>() {
-            steps.iter_mut().for_each(|step| step.0 = 0);
+            for step in &mut steps {
+                step.0 = 0;
+            }
         }
         let mut layout = Self { shape: shape.to_vec(), steps, lead, len: 0 };
         layout.fit();

@@ -33,12 +33,16 @@ pub(crate) fn rows(table: &mut Table) {
         same(&empty.view(), &[0, 2], &[3, 1]),
     ];
     for form in &all_forms {
-        calls.iter().for_each(|call| row(table, form, call));
+        for call in &calls {
+            row(table, form, call);
+        }
         if !form.name.starts_with("Batch::") {
             row(table, form, &same(&one.view(), &[], &[]));
         }
     }
-    base_operations().iter().for_each(|form| row(table, form, &calls[0]));
+    for form in base_operations() {
+        row(table, &form, &calls[0]);
+    }
 }
 
 fn same<'a>(x: &ArrayViewD<'a, f64>, axes: &[usize], others: &[usize]) -> Call<'a, f64> {

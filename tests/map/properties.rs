@@ -33,7 +33,7 @@ fn mix(elements: &[i64]) -> i64 {
 fn mixed(operands: &[Strided<i64>], shape: &[usize]) -> BTreeMap<Vec<usize>, i64> {
     let element = |layout: &Strided<i64>, index: &[usize]| {
         let own = layout.shape();
-        *layout.at(&read_at(index, &own, &aligned_right(own.len(), shape.len())))
+        *layout.at(&read_at(index, own, &aligned_right(own.len(), shape.len())))
     };
     let at =
         |index: &Vec<usize>| mix(&operands.iter().map(|operand| element(operand, index)).collect::<Vec<_>>());

@@ -184,7 +184,7 @@ fn the_generators_reach_every_layout_and_outcome() {
     let mut seen = BTreeMap::<&str, usize>::new();
     for _ in 0..2000 {
         let (layout, target) = array_and_target().new_tree(&mut runner).expect("a value").current();
-        let outcome = resolved(&layout.shape(), &target, true).map_or_else(|name| name, |_| "Ok");
+        let outcome = resolved(layout.shape(), &target, true).map_or_else(|name| name, |_| "Ok");
         *seen.entry(outcome).or_default() += 1;
         let pair = family(7, 2).new_tree(&mut runner).expect("a value").current();
         let shapes: Vec<_> = pair.iter().map(|array| array.shape().to_vec()).collect();

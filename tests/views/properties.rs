@@ -188,7 +188,7 @@ proptest! {
     #[test]
     fn to_a_target((layout, target) in array_and_target()) {
         let (source, shape) = (layout.view(), layout.shape());
-        let model = resolved(&shape, &target, true);
+        let model = resolved(shape, &target, true);
         let result = source.broadcast_to(&target);
         let looks = look_of(result.clone());
         match (&result, &model) {
@@ -196,7 +196,7 @@ proptest! {
             (result, model) => prop_assert_eq!(result.as_ref().map_err(variant).err(), model.clone().map_err(str::to_owned).err()),
         }
         let sizes: Vec<isize> = target.iter().map(|&size| isize::try_from(size).expect("small")).collect();
-        prop_assert_eq!(resolve_target(&shape, &sizes).map_err(|e| variant(&e)), model.map_err(str::to_owned));
+        prop_assert_eq!(resolve_target(shape, &sizes).map_err(|e| variant(&e)), model.map_err(str::to_owned));
         prop_assert_eq!(source.can_broadcast_to(&target), result.is_ok());
         // -1 as a `usize` is a size that no array has
         let plain: Vec<usize> = sizes.iter().map(|size| size.cast_unsigned()).collect();
@@ -211,7 +211,7 @@ proptest! {
     #[test]
     fn to_a_shape((layout, target) in array_and_target()) {
         let (source, shape) = (layout.view(), layout.shape());
-        let model = resolved(&shape, &target, false);
+        let model = resolved(shape, &target, false);
         let result = source.broadcast_to_match_shape(&target);
         let looks = look_of(result.clone());
         match (&result, &model) {
@@ -226,7 +226,7 @@ proptest! {
             let new = to.len() - shape.len();
             let repeated = |&axis: &usize| axis < new || shape[axis - new] != to[axis];
             let expected: Vec<usize> = (0..to.len()).filter(repeated).collect();
-            prop_assert_eq!(reduction_axes(&shape, &to), Ok(expected));
+            prop_assert_eq!(reduction_axes(shape, &to), Ok(expected));
         }
     }
 
@@ -398,7 +398,7 @@ proptest! {
         let result = source.broadcast_in_dim(&to, &places);
         let looks = look_of(result.clone());
         let dims: Vec<i64> = places.iter().copied().map(signed).collect();
-        prop_assert_eq!(result.is_ok(), in_dim_places(&layout.shape(), &to, &dims).is_some());
+        prop_assert_eq!(result.is_ok(), in_dim_places(layout.shape(), &to, &dims).is_some());
         if let Ok(view) = result {
             assert_view(&view, &layout, &to, &places);
         }
