@@ -50,7 +50,7 @@ impl Lie {
 
     /// An array of this shape that lies in this way. `of(i)` is the element at place `i` in memory, from 1 on.
     pub fn strided<A>(self, shape: &[usize], mut of: impl FnMut(usize) -> A) -> Strided<A> {
-        Strided::new(self.layout(shape), |place| of(place + 1))
+        Strided::new(self.layout(shape).for_copies(), |place| of(place + 1))
     }
 
     /// As [`strided`](Self::strided), an array of its own, which is not repeated.

@@ -57,7 +57,7 @@ fn planned(
     if f_order {
         order.reverse();
     }
-    Strided::new(Layout::spaced(shape, &order, |axis| spacings[axis]), signed)
+    Strided::new(Layout::spaced(shape, &order, |axis| spacings[axis]).for_copies(), signed)
 }
 
 /// A shape of at most `max_axes` axes, with at most 600 elements.

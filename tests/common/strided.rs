@@ -60,12 +60,6 @@ impl Layout {
             lead += turn * spacing.before;
             turn = turn * spacing.turns(shape[i]) + spacing.pad;
         }
-        // as ndarray makes an empty array, which it asserts of copies
-        if shape.contains(&0) && turn == shape.iter().map(|&size| size.max(1)).product::<usize>() {
-            for step in &mut steps {
-                step.0 = 0;
-            }
-        }
         let mut layout = Self { shape: shape.to_vec(), steps, lead, len: 0 };
         layout.fit();
         layout
@@ -174,6 +168,17 @@ impl Layout {
         self.len = self.lead + reach + usize::from(!empty);
     }
 
+    /// As ndarray's slices are: a step along no elements is 0. An empty array that seems contiguous fails in `to_owned`.
+    #[must_use]
+    pub fn for_copies(mut self) -> Self {
+        for (step, &size) in self.steps.iter_mut().zip(&self.shape) {
+            if size == 0 {
+                step.0 = 0;
+            }
+        }
+        self
+    }
+
     pub fn ndim(&self) -> usize {
         self.shape.len()
     }
@@ -278,7 +283,7 @@ impl Strided<i64> {
     /// The elements count from `start`, in row-major order.
     pub fn numbered(layout: Layout, start: i64) -> Self {
         let elements = start..start + signed(layout.shape.iter().product());
-        Self::new(layout, |_| 0).with_elements(elements)
+        Self::new(layout.for_copies(), |_| 0).with_elements(elements)
     }
 
     /// The numbers from 0 on, in C order.

@@ -172,5 +172,5 @@ pub fn torch_array(case: &Case) -> Strided<i64> {
     let shape = case.shape("shape");
     let order =
         if case.has("memory_order") { case.shape("memory_order") } else { (0..shape.len()).collect() };
-    Strided::new(Layout::ordered(&shape, &order), signed)
+    Strided::new(Layout::ordered(&shape, &order).for_copies(), signed)
 }

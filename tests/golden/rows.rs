@@ -167,7 +167,7 @@ pub(crate) fn torch_sum_to_size(case: &Case) -> String {
     let (in_memory, shape) = (torch_array(case), case.shape("shape"));
     // the table's elements go by positions in logical order
     let array = in_memory
-        .with_elements((0..in_memory.cells.len()).map(|k| (7 * signed(k) + 3) % 11 - 5))
+        .with_elements((0..in_memory.elements().count()).map(|k| (7 * signed(k) + 3) % 11 - 5))
         .into_array();
     assert_eq!(array.shape(), shape);
     if case.has("input") {
