@@ -3,7 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
 #![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
-use common::{Layout, assert_words, refused, variant};
+use common::{Strided, assert_words, refused, variant};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,
     ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
@@ -374,8 +374,8 @@ fn nothing_and_one() {
 #[test]
 fn bases_are_not_aligned_with_batches() {
     // (6; 6, 6) and (6; 6): whole shapes go together too, and mean something else
-    let c = Layout::counted(&[6, 6, 6]).view().mapv(|x| x % 7 - 3);
-    let e = Layout::counted(&[6, 6]).view().mapv(|x| x % 5 - 2);
+    let c = Strided::counted(&[6, 6, 6]).view().mapv(|x| x % 7 - 3);
+    let e = Strided::counted(&[6, 6]).view().mapv(|x| x % 5 - 2);
     let (x, y) = (c.batch::<Ix2>().expect("a base"), e.batch::<Ix1>().expect("a base"));
     let sums = x.add(&y).expect("sums");
     for (index, &sum) in sums.indexed_iter() {
