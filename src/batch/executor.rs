@@ -2,7 +2,7 @@
 
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, Make, Visit, Visitor, Write};
+use crate::kernel::nest::{Inputs, MapElement, Visit, Visitor, Write};
 use crate::kernel::product::{par_products_into, products_into};
 use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
 
@@ -123,9 +123,9 @@ impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, 
 #[derive(Clone, Copy)]
 struct Operator<F>(F);
 
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Make<T, (A, A2)> for Operator<F> {
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> MapElement<T, (A, A2)> for Operator<F> {
     #[inline(always)]
-    fn make(&mut self, (&x, &y): (&A, &A2)) -> T {
+    fn map(&mut self, (&x, &y): (&A, &A2)) -> T {
         (self.0)(x, y)
     }
 }

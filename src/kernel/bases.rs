@@ -2,23 +2,23 @@
 
 #![forbid(unsafe_code)]
 
-use super::nest::{BaseInputs, BaseOutput, Elements, Forms, Nest, Output, State, steps};
+use super::nest::{BaseInputs, BaseOutput, Elements, ErasedNest, Forms, Nest, Output, steps};
 use super::threads::count;
 use ndarray::{ArrayRef, ArrayViewMut, Dimension};
 
-/// Calls `visit` with the bases of the inputs and of `out`, whose last `base` axes these are, at every index of the batch axes
-/// of `out`.
+/// Calls `visit` with a base of each input and of `out` at every index of the batch axes of `out`. The last `base` axes of `out`
+/// are its base axes.
 ///
 /// # Panics
-/// If the batch axes of an input do not go to those of `out`, aligned at the right.
+/// If the batch axes of an input do not broadcast to those of `out`.
 pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, D: Dimension, B: Dimension>(
     inputs: &BaseInputs<'a, E, F>,
     out: &mut ArrayRef<T, D>,
     base: usize,
     visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>),
 ) {
-    let mut state = State::new();
-    if let Some(nest) = Nest::over_bases(&mut state, inputs, &mut BaseOutput::of(Output::of(out), base)) {
+    let mut erased = ErasedNest::new();
+    if let Some(nest) = Nest::of_bases(&mut erased, inputs, &mut BaseOutput::of(Output::of(out), base)) {
         nest.for_each(visit);
     }
 }
@@ -37,8 +37,8 @@ pub(crate) fn par_for_each_base<
     base: usize,
     visit: impl Fn(F::Views, ArrayViewMut<'_, T, B>) + Sync,
 ) {
-    let mut state = State::new();
-    if let Some(nest) = Nest::over_bases(&mut state, inputs, &mut BaseOutput::of(Output::of(out), base)) {
+    let mut erased = ErasedNest::new();
+    if let Some(nest) = Nest::of_bases(&mut erased, inputs, &mut BaseOutput::of(Output::of(out), base)) {
         // the cost of a closure is unknown: several parts a thread balance the load
         let grain = steps(nest.loops()).div_ceil(8 * count());
         nest.in_parts(grain, &|part| part.for_each(&visit));

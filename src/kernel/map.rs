@@ -2,29 +2,29 @@
 //!
 //! ```text
 //! for each block of the output:            the two innermost loops, or a tile of them
-//!     copy operands that the row loop cannot read, unless the last copy is of the same elements
+//!     copy operands that no row loop can read in place, unless the last block copied the same elements
 //!     for each row of the block:
 //!         for i in row: visit(out[i], a[i], b[0], …)
 //! ```
 //!
 //! | the nest | the block |
 //! |---|---|
-//! | up to two loops and few elements, output and inputs adjacent along the inner one | the nest, not arranged |
-//! | long rows in which each operand moves by one element or stays, as some row loop has it | the two innermost loops |
-//! | an input with gaps along the rows that is near along another loop | a tile of that loop and of those inside it |
+//! | up to two loops and few elements; output and inputs contiguous along the inner loop | the nest, not arranged |
+//! | long rows with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
+//! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
-//! | short rows of an output without gaps, and of plain numbers | a tile of the innermost loops as one row |
+//! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! In a tile, inputs with gaps are copied, and as many of those that stay as it takes to have a row loop. An input is near along a
-//! loop if several of its steps share a cache line.
+//! For a tile, inputs with gaps are copied. Inputs with stride 0 are copied too until there is a row loop for the others. An
+//! input is near along a loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 
-use super::memory::{Copies, Reserved};
+use super::memory::{OperandCopies, Reserved};
 use super::nest::{
-    Elements, FEW, Inputs, Loop, Make, Nest, OneThread, Output, RowsOf, SHORT, SharedVisitor, State, Steps,
-    Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
+    Elements, ErasedNest, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf, SHORT_ROW, SerialPass,
+    SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
@@ -32,16 +32,16 @@ use core::cmp::Ordering;
 use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The most bytes that a tile has along the loop where an input is adjacent: some cache lines, so that each is read whole.
+/// The most bytes of a tile along the loop along which an input is near: some cache lines, so that each line is read whole.
 /// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
-const ACROSS: usize = 256;
+const TILE_BYTES: usize = 256;
 /// The bytes of a cache line.
-const LINE: usize = 64;
+const CACHE_LINE: usize = 64;
 
 /// Visits each element of `out` with the elements of the inputs, which are broadcast to its shape.
 ///
 /// # Panics
-/// If the inputs do not go to that shape.
+/// If the inputs do not broadcast to that shape.
 pub(crate) fn each<T, E: Elements, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
@@ -50,11 +50,11 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     visit(Output::of(out), inputs, rows);
 }
 
-/// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes have the inputs' order
-/// in memory.
+/// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes are ordered in memory as
+/// those of the inputs.
 ///
 /// # Panics
-/// If the inputs do not go to that shape.
+/// If the inputs do not broadcast to that shape.
 #[inline]
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
@@ -71,7 +71,7 @@ fn filled<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn RowsOf<MaybeUninit<R>, E>,
 ) -> Array<R, D> {
-    reserved.written(order, &mut |out| fill(out, inputs, rows))
+    reserved.filled_by(order, &mut |out| fill(out, inputs, rows))
 }
 
 /// A copy of an array in standard layout.
@@ -81,16 +81,16 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
 ) -> Array<A, E> {
     match array.as_slice() {
         Some(elements) => reserved.cloned(elements),
-        // collected, so that a panic drops the clones that were made before it
+        // collected into a `Vec`: a panic drops the clones made so far
         None if const { needs_drop::<A>() } => reserved.cloned(array),
         None => filled(reserved, None, &Inputs::from((array,)), &Visitor::new(Write(Cloned))),
     }
 }
 
-/// Copies an array to another one, to whose shape it is broadcast.
+/// Copies an array, broadcast to the shape of `out`, into `out`.
 ///
 /// # Panics
-/// If it does not go to that shape.
+/// If the array does not broadcast to that shape.
 pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
@@ -98,8 +98,8 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Runs a nest.
-pub(super) fn arranged<'s>(mut nest: Nest<'_, OneThread<'_, 's>>) -> Written<'s> {
+/// Arranges a nest unless it is small, and runs it.
+pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
     let is_small = nest.is_small();
     if !is_small {
         nest.arrange(0);
@@ -108,7 +108,7 @@ pub(super) fn arranged<'s>(mut nest: Nest<'_, OneThread<'_, 's>>) -> Written<'s>
 }
 
 /// Runs an arranged nest.
-pub(super) fn run<'s>(nest: Nest<'_, OneThread<'_, 's>>, is_small: bool) -> Written<'s> {
+pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>, is_small: bool) -> Written<'s> {
     if is_small {
         return nest.run_rows();
     }
@@ -118,30 +118,29 @@ pub(super) fn run<'s>(nest: Nest<'_, OneThread<'_, 's>>, is_small: bool) -> Writ
     }
 }
 
-/// The first input that has gaps along a loop.
+/// The first input that is neither contiguous along a loop nor has stride 0.
 fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
     (1..sizes.len()).find(|&k| l.stride(k) != 0 && l.stride(k) != sizes[k].cast_signed())
 }
 
-/// The loop along which the first input is adjacent that has gaps along the innermost loop, and how many of its steps make
-/// good use of a cache line.
-pub(super) fn loop_across(nest: &State) -> Option<(usize, usize)> {
-    near_loop(nest, 0)
+/// The loop along which [the input with gaps](input_with_gaps) along the innermost loop is contiguous, and how many of its steps
+/// fill some cache lines.
+pub(super) fn contiguous_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
+    nearest_loop(nest, 0)
 }
 
-/// The loop along which the first input is nearest that has gaps along the innermost loop, adjacent or less than `reach` bytes
-/// apart, and how many of its steps make good use of cache lines.
-fn near_loop(nest: &State, reach: usize) -> Option<(usize, usize)> {
+/// As [`contiguous_loop`], but the input's elements may be up to `reach` bytes apart, and the smallest stride decides.
+fn nearest_loop(nest: &ErasedNest, reach: usize) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
     let k = input_with_gaps(inner, sizes)?;
     let far = inner.stride(k).abs().min(reach.max(sizes[k] + 1).cast_signed());
     let is_near = |l: &Loop| l.len() > 3 && (1..far).contains(&l.stride(k));
     let near = outer.iter().enumerate().filter(|(_, l)| is_near(l)).min_by_key(|(_, l)| l.stride(k));
     let (place, l) = near.filter(|_| inner.len() > 3)?;
-    Some((place, l.part(ACROSS / l.stride(k).unsigned_abs())))
+    Some((place, l.part(TILE_BYTES / l.stride(k).unsigned_abs())))
 }
 
-/// A tile for which inputs are copied.
+/// The size of the tiles for which inputs are copied.
 struct Tile {
     /// The number of steps along each loop.
     steps: Steps,
@@ -151,44 +150,44 @@ struct Tile {
 
 impl Tile {
     /// The tile for a nest, or `None` if its two innermost loops serve.
-    fn of(nest: &State) -> Option<Self> {
+    fn of(nest: &ErasedNest) -> Option<Self> {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
-        // a row that is read where it lies
+        // no input needs a copy
         let is_read = input_with_gaps(inner, sizes).is_none() && nest.has_row();
-        let is_long = inner.len() >= if is_read { SHORT } else { FEW };
+        let is_long = inner.len() >= if is_read { SHORT_ROW } else { ONE_BY_ONE };
         if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
             return None;
         }
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
         let copied = sizes.len() - 1;
-        let most = Copies::share_of(copied) / largest;
+        let most = OperandCopies::share_of(copied) / largest;
         let mut tile = Self { steps: Steps::filled(loops.len(), 1), copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-        if let Some(across) = near_loop(nest, LINE).filter(|_| are_plain) {
-            tile.join(loops, sizes[0], 0, most, Some(across));
+        if let Some(near) = nearest_loop(nest, CACHE_LINE).filter(|_| are_plain) {
+            tile.extend(loops, sizes[0], 0, most, Some(near));
             return Some(tile);
         }
-        let first = tile.join(loops, sizes[0], 0, most, None);
+        let first = tile.extend(loops, sizes[0], 0, most, None);
         if is_long {
             return are_plain.then_some(tile);
         }
-        // elements without bytes look adjacent and like one that stays
+        // an element without bytes is contiguous and has stride 0 at once
         let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[first..], k, sizes[k]);
-        (first < last && steps(loops) >= FEW && (1..sizes.len()).all(is_copied)).then_some(tile)
+        (first < last && steps(loops) >= ONE_BY_ONE && (1..sizes.len()).all(is_copied)).then_some(tile)
     }
 
-    /// Adds the innermost loops, from `first` on, that are one row of the output, of up to `most` elements; and as many steps
-    /// of the loop `across` as it says, be it in this row or outside. Returns the outermost loop of the row.
-    fn join(
+    /// Extends the tile by the innermost loops, from `first` on, that form one row of up to `most` elements of the output. `near`
+    /// is another loop and its number of steps in the tile; it may be part of the row. Returns the outermost loop of the row.
+    fn extend(
         &mut self,
         loops: &[Loop],
         size: usize,
         first: usize,
         most: usize,
-        across: Option<(usize, usize)>,
+        near: Option<(usize, usize)>,
     ) -> usize {
-        let (outside, rows) = across.unwrap_or((0, 1));
+        let (outside, rows) = near.unwrap_or((0, 1));
         let rows = rows.min(most);
         self.steps[outside] = rows;
         let (mut len, mut place) = (1, loops.len());
@@ -196,7 +195,7 @@ impl Tile {
             place -= 1;
             let fit = match place.cmp(&outside) {
                 Ordering::Greater => most / len / rows,
-                Ordering::Equal if across.is_some() => rows,
+                Ordering::Equal if near.is_some() => rows,
                 _ => most / len,
             };
             self.steps[place] = loops[place].part(fit);
@@ -222,7 +221,7 @@ pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
 pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    make: impl Make<R, E> + Copy + Sync,
+    map: impl MapElement<R, E> + Copy + Sync,
 ) -> Array<R, D> {
-    reserved.written(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(make))))
+    reserved.filled_by(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
 }

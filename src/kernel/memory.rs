@@ -1,11 +1,11 @@
 //! Uninitialised memory: new arrays, buffers, and copies of plain numbers to them.
 //!
 //! # Invariant
-//! Memory is read as elements only after elements were written there: [`Slot`]s have a brand, which is fresh for each
-//! array or buffer, and [`Written`] counts how many slots of a brand were written, each once.
+//! Memory is read as elements only after elements were written to it. [`Slot`]s have a brand, a lifetime that is fresh for each
+//! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once.
 
 use super::ensure;
-use super::nest::{Output, State, VECTOR, Written, steps};
+use super::nest::{ErasedNest, Output, VECTOR, Written, steps};
 use super::order::{AxisOrder, strides};
 use super::simd::transpose;
 use alloc::vec::Vec;
@@ -15,16 +15,16 @@ use core::ops::{Deref, DerefMut};
 use core::{ptr, slice};
 use ndarray::{Array, Dimension, ShapeBuilder};
 
-/// The place of an element that is to be written, in an array or buffer with the brand `'s`.
+/// Memory for one element of the array or buffer with the brand `'s`.
 #[repr(transparent)]
 pub(crate) struct Slot<'s, A>(MaybeUninit<A>, PhantomData<fn(&'s ()) -> &'s ()>);
 
-/// Adjacent slots, to be filled once: they cannot be borrowed again, so none is written and counted twice.
+/// Contiguous slots, to be filled once. They cannot be reborrowed, so no slot is written and counted twice.
 pub(crate) struct Slots<'m, 's, A>(&'m mut [Slot<'s, A>]);
 
 impl<'m, 's, A> Slots<'m, 's, A> {
     /// # Safety
-    /// There are `len` adjacent slots, which are borrowed exclusively, and no others with this brand.
+    /// There are `len` contiguous slots at `at`, borrowed exclusively, and no other slots have this brand.
     #[inline(always)]
     pub(super) unsafe fn new(at: *mut Slot<'s, A>, len: usize) -> Self {
         // SAFETY: As the caller promises.
@@ -43,30 +43,31 @@ impl<'m, 's, A> Slots<'m, 's, A> {
     /// The bytes of the slots.
     #[inline(always)]
     pub(super) fn into_bytes(self) -> &'m mut [MaybeUninit<u8>] {
-        // SAFETY: Bytes that need not be initialised are the memory of any slot, and plain numbers have no other invariant.
+        // SAFETY: The bytes of a slot may be uninitialised, and any bytes may be written to it.
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), size_of_val(&*self.0)) }
     }
 
-    /// Room in place of the slots.
+    /// An empty vector in the memory of the slots.
     #[inline(always)]
-    pub(super) fn into_room(self) -> Room<'m, A> {
-        // SAFETY: A slot is transparent over `MaybeUninit<A>`, and a room only writes.
+    pub(super) fn into_vec(self) -> SliceVec<'m, A> {
+        // SAFETY: A slot is transparent over `MaybeUninit<A>`, and a vector only writes elements.
         let memory = unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) };
-        Room { memory, len: 0 }
+        SliceVec { memory, len: 0 }
     }
 }
 
-/// Memory for a new array. It is reserved before a pass runs, so that a pass does not fail for want of memory.
+/// Memory for a new array. It is reserved before a pass runs, so that a pass cannot run out of memory.
 ///
 /// Not exported; public because hidden methods of public traits take it.
 pub struct Reserved<A, D> {
     shape: D,
-    /// No elements yet, with capacity for as many as the shape has.
+    /// Empty, with capacity for the elements of the shape.
     elements: Vec<A>,
 }
 
 impl<A, D: Dimension> Reserved<A, D> {
-    /// Memory for a shape whose non-zero sizes multiply to at most `isize::MAX`, or the shape if there is not enough.
+    /// Reserves memory for a shape whose non-zero sizes multiply to at most `isize::MAX`. Returns the shape if there is not
+    /// enough.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
         let Some(len) = shape.size_checked() else { return Err(shape) };
@@ -87,10 +88,10 @@ impl<A, D: Dimension> Reserved<A, D> {
         self.shape.size()
     }
 
-    /// An array in standard layout, of clones of these elements.
+    /// An array of clones of `elements` in standard layout.
     ///
     /// # Panics
-    /// If there are not as many elements as the shape has.
+    /// If their number is not that of the shape.
     #[inline(always)]
     pub(crate) fn cloned<'a>(mut self, elements: impl IntoIterator<Item = &'a A>) -> Array<A, D>
     where
@@ -100,7 +101,7 @@ impl<A, D: Dimension> Reserved<A, D> {
         in_standard_layout(self.shape, self.elements)
     }
 
-    /// An array of clones of `element`, with this order of axes in memory, or in standard layout.
+    /// An array whose elements are clones of `element`, with this order of axes in memory or in standard layout.
     pub(crate) fn filled(mut self, order: Option<&dyn AxisOrder>, element: A) -> Array<A, D>
     where
         A: Clone,
@@ -108,30 +109,30 @@ impl<A, D: Dimension> Reserved<A, D> {
         let mut steps = D::zeros(self.shape.ndim());
         let len = strides(self.shape.slice(), order, steps.slice_mut());
         self.elements.resize(len, element);
-        // SAFETY: There are so many elements. The strides are those of a permuted standard layout.
+        // SAFETY: There are `len` elements, and the strides are those of a permuted standard layout.
         unsafe { Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements) }
     }
 
-    /// An array with this order of axes in memory, or in standard layout. `fill` writes its elements. If it panics, those
-    /// that it wrote are forgotten, not dropped.
+    /// An array whose elements `fill` writes, with this order of axes in memory or in standard layout. If `fill` panics, the
+    /// elements that it wrote leak.
     ///
     /// # Panics
     /// If `fill` did not write every slot.
-    pub(crate) fn written(
+    pub(crate) fn filled_by(
         mut self,
         order: Option<&dyn AxisOrder>,
         fill: &mut dyn for<'s> FnMut(Output<'_, Slot<'s, A>>) -> Written<'s>,
     ) -> Array<A, D> {
         let mut steps = D::zeros(self.shape.ndim());
         let len = strides(self.shape.slice(), order, steps.slice_mut());
-        ensure(len <= self.elements.capacity(), "room for the elements");
-        // SAFETY: There is room for the elements of a permuted standard layout of this shape. `fill` is generic over the brand,
-        // and called once. Strides with a sign have the same layout.
+        ensure(len <= self.elements.capacity(), "no room for the elements");
+        // SAFETY: The capacity holds the elements of a permuted standard layout of this shape. `fill` is generic over the brand,
+        // and called once. `usize` and `isize` have the same layout.
         let out = unsafe {
             let signed = slice::from_raw_parts(steps.slice().as_ptr().cast(), steps.ndim());
             Output::slots(self.elements.as_mut_ptr(), self.shape.slice(), signed)
         };
-        ensure(fill(out).count() == len, "every slot was written");
+        ensure(fill(out).count() == len, "a slot was not written");
         // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
         unsafe {
             self.elements.set_len(len);
@@ -143,78 +144,78 @@ impl<A, D: Dimension> Reserved<A, D> {
 /// An array in standard layout.
 ///
 /// # Panics
-/// If there are not as many elements as the shape has.
+/// If the number of elements is not that of the shape.
 #[inline(always)]
 fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D> {
-    ensure(elements.len() == shape.size(), "as many elements as the shape has");
+    ensure(elements.len() == shape.size(), "more or fewer elements than the shape has");
     // SAFETY: There is one element for each index, checked above, and the layout is standard.
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
 /// The bytes of the elements of a block that is reduced.
-pub(crate) const BUFFER: usize = 8 << 10;
-/// The bytes of all copies that a tile has at once. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long
+pub(crate) const BUFFER_BYTES: usize = 8 << 10;
+/// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long
 /// for five operands.
-pub(crate) const COPIES: usize = 12 << 10;
+pub(crate) const COPY_BYTES: usize = 12 << 10;
 
-/// A part of memory, as aligned as any element that is reduced in it.
+/// 64 bytes, at least as aligned as the elements that are reduced in a buffer.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([MaybeUninit<u8>; 64]);
 
 const LINE: Line = Line([MaybeUninit::uninit(); 64]);
 
-/// Memory for elements that need no drop: `LINES` lines on the stack, or more on the heap.
-pub(crate) struct Memory<const LINES: usize> {
+/// Memory for elements without drop glue: `LINES` lines on the stack, or more on the heap.
+pub(crate) struct Buffer<const LINES: usize> {
     stack: [Line; LINES],
     heap: Vec<Line>,
 }
 
-impl<const LINES: usize> Memory<LINES> {
+impl<const LINES: usize> Buffer<LINES> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
         Self { stack: [LINE; LINES], heap: Vec::new() }
     }
 
-    /// Room for `len` elements, without any.
+    /// An empty vector with capacity for `len` elements.
     ///
     /// # Panics
-    /// If elements have a greater alignment than memory.
+    /// If elements are more aligned than [`Line`].
     #[inline]
-    pub(crate) fn room<A>(&mut self, len: usize) -> Room<'_, A> {
+    pub(crate) fn vec<A>(&mut self, len: usize) -> SliceVec<'_, A> {
         let lines = len.saturating_mul(size_of::<A>()).div_ceil(64);
         if lines > LINES {
             self.heap.resize(lines, LINE);
-            return Room::of(&mut self.heap, len);
+            return SliceVec::of(&mut self.heap, len);
         }
-        Room::of(&mut self.stack, len)
+        SliceVec::of(&mut self.stack, len)
     }
 }
 
-/// Elements that need no drop at the front of memory, to which others are appended.
-pub(crate) struct Room<'m, A> {
+/// A vector in borrowed memory, of elements without drop glue. It cannot grow beyond that memory.
+pub(crate) struct SliceVec<'m, A> {
     memory: &'m mut [MaybeUninit<A>],
-    /// The first `len` elements were written.
+    /// The first `len` elements are initialised.
     len: usize,
 }
 
-/// The result of a lane. Not a closure, which is compiled for the CPU only if the compiler inlines it.
+/// A fold of a lane to its result. Not a closure: the compiler may not inline one, and then it is not compiled for the CPU.
 pub(crate) trait FoldLane<A> {
     /// Must be `inline(always)`.
     fn fold(&self, lane: &[A]) -> A;
 }
 
-impl<'m, A> Room<'m, A> {
+impl<'m, A> SliceVec<'m, A> {
     #[inline(always)]
     fn of(lines: &'m mut [Line], len: usize) -> Self {
-        ensure(align_of::<A>() <= 64, "elements as aligned as the room");
-        ensure(len.saturating_mul(size_of::<A>()) <= size_of_val(lines), "room for the elements");
-        // SAFETY: There are so many bytes, as was just checked. The borrow is exclusive.
+        ensure(align_of::<A>() <= 64, "elements are more aligned than the buffer");
+        ensure(len.saturating_mul(size_of::<A>()) <= size_of_val(lines), "no room for the elements");
+        // SAFETY: The lines have these bytes, as was just checked, and are borrowed exclusively.
         Self { memory: unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), len) }, len: 0 }
     }
 
-    /// The `len` elements that `fill` writes, in place of those that were there.
+    /// Replaces all elements by `len` elements that `fill` writes.
     ///
     /// # Panics
     /// If `fill` did not write every slot.
@@ -227,23 +228,23 @@ impl<'m, A> Room<'m, A> {
         self.len = 0;
         // SAFETY: `fill` is generic over the brand, and called once.
         let written = fill(unsafe { Slots::new(self.memory[..len].as_mut_ptr().cast(), len) });
-        ensure(written.count() == len, "every slot was written");
+        ensure(written.count() == len, "a slot was not written");
         self.len = len;
         self
     }
 
-    /// What is left, as room without elements.
+    /// An empty vector in the spare memory.
     #[inline]
-    pub(crate) fn rest(&mut self) -> Room<'_, A> {
+    pub(crate) fn rest(&mut self) -> SliceVec<'_, A> {
         self.split().1
     }
 
-    /// The elements, and what is left as room without any.
+    /// The elements, and an empty vector in the spare memory.
     #[inline]
-    pub(crate) fn split(&mut self) -> (&[A], Room<'_, A>) {
+    pub(crate) fn split(&mut self) -> (&[A], SliceVec<'_, A>) {
         let (elements, memory) = self.memory.split_at_mut(self.len);
         // SAFETY: The first `len` elements were written.
-        (unsafe { slice::from_raw_parts(elements.as_ptr().cast(), self.len) }, Room { memory, len: 0 })
+        (unsafe { slice::from_raw_parts(elements.as_ptr().cast(), self.len) }, SliceVec { memory, len: 0 })
     }
 
     /// The elements.
@@ -252,9 +253,9 @@ impl<'m, A> Room<'m, A> {
         unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
 
-    /// The next `count` places.
+    /// The first `count` elements of the spare memory.
     #[inline(always)]
-    fn places(&mut self, count: usize) -> &mut [MaybeUninit<A>] {
+    fn spare(&mut self, count: usize) -> &mut [MaybeUninit<A>] {
         &mut self.memory[self.len..][..count]
     }
 
@@ -264,53 +265,53 @@ impl<'m, A> Room<'m, A> {
     }
 
     /// # Panics
-    /// If there is no room.
+    /// If the memory is too small.
     #[inline(always)]
     pub(crate) fn extend(&mut self, elements: &[A])
     where
         A: Clone,
     {
-        for (place, element) in self.places(elements.len()).iter_mut().zip(elements) {
+        for (place, element) in self.spare(elements.len()).iter_mut().zip(elements) {
             place.write(element.clone());
         }
         self.len += elements.len();
     }
 
-    /// Appends a result for each group of `len` elements, of a loop that is vectorised across groups.
+    /// Appends the result of each group of `len` elements. The loop over groups is vectorised.
     ///
     /// # Panics
-    /// If there is no room.
+    /// If the memory is too small.
     #[inline(always)]
     pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
         // Slices as parameters: LLVM knows that they do not alias, and vectorises.
         #[inline]
-        fn write<A>(places: &mut [MaybeUninit<A>], elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
-            for (place, group) in places.iter_mut().zip(elements.chunks_exact(len)) {
+        fn write<A>(spare: &mut [MaybeUninit<A>], elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
+            for (place, group) in spare.iter_mut().zip(elements.chunks_exact(len)) {
                 place.write(fold(group));
             }
         }
         let count = elements.len() / len;
-        // each place is written: there are as many groups
-        write(self.places(count), elements, len, fold);
+        // writes all of them: there are `count` groups
+        write(self.spare(count), elements, len, fold);
         self.len += count;
     }
 
-    /// Appends a result for each lane of `len` elements.
+    /// Appends the result of each lane of `len` elements.
     ///
     /// # Panics
-    /// If there is no room.
+    /// If the memory is too small.
     #[inline(always)]
     pub(crate) fn extend_by_lanes(&mut self, elements: &[A], len: usize, fold: &impl FoldLane<A>) {
         let count = elements.len() / len;
-        // each place is written: there are as many lanes
-        for (place, lane) in self.places(count).iter_mut().zip(elements.chunks_exact(len)) {
+        // writes all of them: there are `count` lanes
+        for (place, lane) in self.spare(count).iter_mut().zip(elements.chunks_exact(len)) {
             place.write(fold.fold(lane));
         }
         self.len += count;
     }
 }
 
-impl<A> Deref for Room<'_, A> {
+impl<A> Deref for SliceVec<'_, A> {
     type Target = [A];
 
     #[inline(always)]
@@ -320,7 +321,7 @@ impl<A> Deref for Room<'_, A> {
     }
 }
 
-impl<A> DerefMut for Room<'_, A> {
+impl<A> DerefMut for SliceVec<'_, A> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [A] {
         // SAFETY: The first `len` elements were written.
@@ -328,35 +329,35 @@ impl<A> DerefMut for Room<'_, A> {
     }
 }
 
-/// The `len` elements that `fill` writes, none of which needs a drop.
+/// A vector of `len` elements that `fill` writes. They have no drop glue.
 ///
 /// # Panics
 /// If `fill` did not write every slot.
 #[inline]
 pub(crate) fn filled<A>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
     let mut elements = Vec::with_capacity(len);
-    Room { memory: &mut elements.spare_capacity_mut()[..len], len: 0 }.filled(len, fill);
-    // SAFETY: So many elements were written.
+    SliceVec { memory: &mut elements.spare_capacity_mut()[..len], len: 0 }.filled(len, fill);
+    // SAFETY: The first `len` elements were written.
     unsafe { elements.set_len(len) };
     elements
 }
 
 /// A list on the stack, or on the heap once it has more than `N` items.
 pub(crate) struct List<T: Copy, const N: usize> {
-    /// The first `len` items were written.
-    few: [MaybeUninit<T>; N],
+    /// The first `len` items are initialised.
+    stack: [MaybeUninit<T>; N],
     len: usize,
-    /// All items, in place of `few`, if there are any.
-    many: Vec<T>,
+    /// All items, if the list has moved to the heap.
+    heap: Vec<T>,
 }
 
 impl<T: Copy, const N: usize> List<T, N> {
     #[inline(always)]
     pub(crate) const fn new() -> Self {
-        Self { few: [const { MaybeUninit::uninit() }; N], len: 0, many: Vec::new() }
+        Self { stack: [const { MaybeUninit::uninit() }; N], len: 0, heap: Vec::new() }
     }
 
-    /// So many times one item.
+    /// A list of `len` times one item.
     #[inline]
     pub(crate) fn filled(len: usize, item: T) -> Self {
         let mut list = Self::new();
@@ -368,26 +369,26 @@ impl<T: Copy, const N: usize> List<T, N> {
 
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
-        if self.many.is_empty() && self.len < N {
-            self.few[self.len].write(item);
+        if self.heap.is_empty() && self.len < N {
+            self.stack[self.len].write(item);
             self.len += 1;
         } else {
-            self.push_to_many(item);
+            self.push_to_heap(item);
         }
     }
 
     #[cold]
-    fn push_to_many(&mut self, item: T) {
-        if self.many.is_empty() {
-            self.many = self.to_vec();
+    fn push_to_heap(&mut self, item: T) {
+        if self.heap.is_empty() {
+            self.heap = self.to_vec();
         }
-        self.many.push(item);
+        self.heap.push(item);
     }
 
     #[inline]
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
-        self.many.truncate(len);
+        self.heap.truncate(len);
     }
 
     /// Removes the items for which `is_kept` does not hold.
@@ -415,9 +416,9 @@ impl<T: Copy, const N: usize> List<T, N> {
 
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.few[..other.len].copy_from_slice(&other.few[..other.len]);
+        self.stack[..other.len].copy_from_slice(&other.stack[..other.len]);
         self.len = other.len;
-        self.many.clone_from(&other.many);
+        self.heap.clone_from(&other.heap);
     }
 }
 
@@ -426,144 +427,144 @@ impl<T: Copy, const N: usize> Deref for List<T, N> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        if !self.many.is_empty() {
-            return &self.many;
+        if !self.heap.is_empty() {
+            return &self.heap;
         }
         // SAFETY: The first `len` items were written.
-        unsafe { slice::from_raw_parts(self.few.as_ptr().cast(), self.len) }
+        unsafe { slice::from_raw_parts(self.stack.as_ptr().cast(), self.len) }
     }
 }
 
 impl<T: Copy, const N: usize> DerefMut for List<T, N> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        if !self.many.is_empty() {
-            return &mut self.many;
+        if !self.heap.is_empty() {
+            return &mut self.heap;
         }
         // SAFETY: The first `len` items were written.
-        unsafe { slice::from_raw_parts_mut(self.few.as_mut_ptr().cast(), self.len) }
+        unsafe { slice::from_raw_parts_mut(self.stack.as_mut_ptr().cast(), self.len) }
     }
 }
 
-/// Copies of operands' elements in L1, for parts of one nest.
+/// Contiguous copies of operands' elements in L1, for parts of one nest.
 #[repr(C, align(64))]
-pub(crate) struct Copies {
-    room: [MaybeUninit<u8>; COPIES],
+pub(crate) struct OperandCopies {
+    bytes: [MaybeUninit<u8>; COPY_BYTES],
     /// The bytes of one copy.
     share: usize,
-    /// What was copied of each operand.
-    made: [Copied; super::nest::OPERANDS],
+    /// The elements of which each operand has a copy.
+    keys: [CopyKey; super::nest::OPERANDS],
 }
 
-/// The first element and the loops of a copy, or null.
+/// The first element and the loops of a copy: equal keys are copies of the same elements. Null if there is no copy.
 #[derive(Clone, Copy, PartialEq)]
-struct Copied {
+struct CopyKey {
     from: *const u8,
-    loops: [(usize, isize); Copied::LOOPS],
+    loops: [(usize, isize); CopyKey::LOOPS],
 }
 
-impl Copied {
-    /// Copies of blocks with more loops are made anew.
+impl CopyKey {
+    /// Elements along more loops have no key and are copied each time.
     const LOOPS: usize = 4;
     const NONE: Self = Self { from: ptr::null(), loops: [(0, 0); Self::LOOPS] };
 
     #[inline]
-    fn of(nest: &State, k: usize) -> Self {
-        let mut copied = Self::NONE;
+    fn of(nest: &ErasedNest, k: usize) -> Self {
+        let mut key = Self::NONE;
         if nest.loops().len() <= Self::LOOPS {
-            copied.from = nest.pointer(k);
-            for (copied, l) in copied.loops.iter_mut().zip(nest.loops()) {
+            key.from = nest.pointer(k);
+            for (copied, l) in key.loops.iter_mut().zip(nest.loops()) {
                 *copied = (l.len(), l.stride(k));
             }
         }
-        copied
+        key
     }
 }
 
-impl Copies {
-    /// Room for copies of `count` inputs.
+impl OperandCopies {
+    /// Memory for copies of `count` inputs.
     #[inline]
     pub(crate) fn new(count: usize) -> Self {
         #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
-        let room = [MaybeUninit::uninit(); COPIES];
-        let made = [Copied::NONE; super::nest::OPERANDS];
-        Self { room, share: Self::share_of(count), made }
+        let bytes = [MaybeUninit::uninit(); COPY_BYTES];
+        let keys = [CopyKey::NONE; super::nest::OPERANDS];
+        Self { bytes, share: Self::share_of(count), keys }
     }
 
     /// The bytes of one of `count` copies.
     pub(crate) fn share_of(count: usize) -> usize {
-        (COPIES / count.max(2)) & !63
+        (COPY_BYTES / count.max(2)) & !63
     }
 
-    /// Copies the elements of input `k`, adjacent in the order of the loops, unless the last copy is of the same. Returns
-    /// the place of the copy in the room.
+    /// Copies the elements of input `k` in the order of the loops, unless its last copy has the same ones. Returns the offset of
+    /// the copy from [`start`](Self::start).
     ///
     /// # Safety
-    /// All nests that this is called with are parts of one.
+    /// Every nest that this is called with is a part of the same one.
     ///
     /// # Panics
-    /// If they are no plain numbers, or do not fit.
+    /// If the elements are not plain numbers, or do not fit.
     #[inline]
-    pub(crate) unsafe fn of(&mut self, nest: &State, k: usize) -> usize {
-        let (place, copied) = ((k - 1) * self.share, Copied::of(nest, k));
-        if copied.from.is_null() || self.made[k] != copied {
-            gather(nest, k, &mut self.room[place..][..self.share]);
-            self.made[k] = copied;
+    pub(crate) unsafe fn of(&mut self, nest: &ErasedNest, k: usize) -> usize {
+        let (offset, key) = ((k - 1) * self.share, CopyKey::of(nest, k));
+        if key.from.is_null() || self.keys[k] != key {
+            gather(nest, k, &mut self.bytes[offset..][..self.share]);
+            self.keys[k] = key;
         }
-        place
+        offset
     }
 
-    /// The room, for all copies at once: a pointer to one would not outlive the making of the next.
+    /// The memory of all copies. Pointers are taken after all copies are made: the next copy would invalidate them.
     #[inline]
-    pub(crate) fn room(&mut self) -> *mut u8 {
-        self.room.as_mut_ptr().cast()
+    pub(crate) fn start(&mut self) -> *mut u8 {
+        self.bytes.as_mut_ptr().cast()
     }
 }
 
-/// Copies the elements of input `k` to adjacent places, in the order of the loops.
+/// Copies the elements of input `k` to contiguous memory, in the order of the loops.
 ///
 /// # Panics
-/// If they are no plain numbers, or do not fit.
-pub(crate) fn gather(nest: &State, k: usize, to: &mut [MaybeUninit<u8>]) {
-    ensure(k > 0 && nest.is_plain(k), "an input of plain numbers");
-    ensure(steps(nest.loops()).saturating_mul(nest.sizes()[k]) <= to.len(), "room for the copy");
+/// If the elements are not plain numbers, or do not fit.
+pub(crate) fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u8>]) {
+    ensure(k > 0 && nest.is_plain(k), "a copy of elements that are no plain numbers");
+    ensure(steps(nest.loops()).saturating_mul(nest.sizes()[k]) <= to.len(), "no room for the copy");
     let to = to.as_mut_ptr();
-    // the loops, of which neighbours that continue each other are one
-    let mut sides = List::<(usize, isize), 8>::new();
+    // adjacent loops that continue each other are merged
+    let mut axes = List::<(usize, isize), 8>::new();
     for l in nest.loops() {
-        match sides.last_mut() {
+        match axes.last_mut() {
             Some((len, stride)) if *stride == l.stride(k) * l.len().cast_signed() => {
                 (*len, *stride) = (*len * l.len(), l.stride(k));
             }
-            _ => sides.push((l.len(), l.stride(k))),
+            _ => axes.push((l.len(), l.stride(k))),
         }
     }
     let from = nest.pointer(k);
-    // SAFETY: By the invariant of nests, there is an element at every index. There is room for all, as was just checked.
+    // SAFETY: By the invariant of nests, there is an element at every index. All fit into `to`, as was just checked.
     unsafe {
         match nest.sizes()[k] {
-            1 => gather_sides::<u8>(&sides, from, to.cast()),
-            2 => gather_sides::<u16>(&sides, from, to.cast()),
-            4 => gather_sides::<u32>(&sides, from, to.cast()),
-            8 => gather_sides::<u64>(&sides, from, to.cast()),
-            _ => gather_sides::<u128>(&sides, from, to.cast()),
+            1 => gather_axes::<u8>(&axes, from, to.cast()),
+            2 => gather_axes::<u16>(&axes, from, to.cast()),
+            4 => gather_axes::<u32>(&axes, from, to.cast()),
+            8 => gather_axes::<u64>(&axes, from, to.cast()),
+            _ => gather_axes::<u128>(&axes, from, to.cast()),
         }
     };
 }
 
-/// [`gather`] for elements as large as `N`, along sides of a length and a stride in bytes. Returns how many there are.
+/// [`gather`] for elements of the size of `N`, along axes of a length and a stride in bytes. Returns the number of elements.
 ///
 /// # Safety
 /// As for [`gather`].
-unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *mut N) -> usize {
+unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mut N) -> usize {
     let size = size_of::<N>().cast_signed();
-    // SAFETY: The caller promises the elements and the room, and every part is within them.
+    // SAFETY: The caller promises the elements and the memory, and every part is within them.
     unsafe {
-        match *sides {
+        match *axes {
             [] => gather_row(from, 0, to, 1),
             [(len, stride)] => gather_row(from, stride, to, len),
             [(len, 0), ref inner @ ..] => {
-                let width = gather_sides(inner, from, to);
+                let width = gather_axes(inner, from, to);
                 let mut done = 1;
                 while done < len {
                     let more = done.min(len - done);
@@ -573,11 +574,11 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                 len * width
             }
             [(rows, down), ref middle @ .., (len, along)]
-                if is_nearer(sides) || middle.is_empty() && len < VECTOR && rows > len =>
+                if is_nearer(axes) || middle.is_empty() && len < VECTOR && rows > len =>
             {
-                // for each index of the others, a grid of the first side and the last one is transposed, or a column is copied
-                let is_grid = down == size && along != 0 && len > 3;
-                let (others, len) = if is_grid { (middle, len) } else { (&sides[1..], 1) };
+                // at each index of the middle axes, a matrix of the first and the last axis is transposed; or columns are copied
+                let is_transposed = down == size && along != 0 && len > 3;
+                let (others, len) = if is_transposed { (middle, len) } else { (&axes[1..], 1) };
                 let width = others.iter().fold(len, |width, side| width * side.0);
                 for at in 0..width / len {
                     let (mut offset, mut rest) = (0, at);
@@ -586,7 +587,7 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
                         rest /= len;
                     }
                     let (from, to) = (from.wrapping_offset(offset), to.add(at * len));
-                    if is_grid {
+                    if is_transposed {
                         let [down, size] = [width * size_of::<N>(), size_of::<N>()];
                         transpose(from, along, to.cast(), down, [rows, len], size);
                         continue;
@@ -602,11 +603,8 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
             [(len, stride), ref inner @ ..] => {
                 let mut width = 0;
                 for i in 0..len {
-                    width = gather_sides(
-                        inner,
-                        from.wrapping_offset(stride * i.cast_signed()),
-                        to.add(i * width),
-                    );
+                    width =
+                        gather_axes(inner, from.wrapping_offset(stride * i.cast_signed()), to.add(i * width));
                 }
                 len * width
             }
@@ -614,9 +612,9 @@ unsafe fn gather_sides<N: Copy>(sides: &[(usize, isize)], from: *const u8, to: *
     }
 }
 
-/// Whether elements are nearer along the first side than along the last one, so that columns are copied before rows.
-fn is_nearer(sides: &[(usize, isize)]) -> bool {
-    matches!(*sides, [(rows, down), .., (_, along)] if rows > 3 && down != 0 && down.abs() < along.abs())
+/// Whether the stride of the first axis is smaller than that of the last one, so that columns are copied, not rows.
+fn is_nearer(axes: &[(usize, isize)]) -> bool {
+    matches!(*axes, [(rows, down), .., (_, along)] if rows > 3 && down != 0 && down.abs() < along.abs())
 }
 
 /// [`gather`] of one row.
@@ -626,7 +624,7 @@ fn is_nearer(sides: &[(usize, isize)]) -> bool {
 #[inline]
 unsafe fn gather_row<N: Copy>(from: *const u8, stride: isize, to: *mut N, len: usize) -> usize {
     let size = size_of::<N>().cast_signed();
-    // SAFETY: The caller promises the elements and the room.
+    // SAFETY: The caller promises the elements and the memory.
     unsafe {
         if stride == size {
             ptr::copy_nonoverlapping(from.cast::<N>(), to, len);

@@ -1,52 +1,55 @@
 //! Loops over strided elements. The kernel knows shapes, strides and pointers, but no broadcasting rules.
 //!
 //! Two rules:
-//! 1. A case is brought to a loop that there is, not given a loop of its own.
-//! 2. Types stop at the row. What is compiled for a closure are rows that are written or visited (`Rows`), panels that
-//!    are combined in registers, and a single element ([`Makes`](nest::Makes)). All else is compiled once: maps and what cuts and
-//!    arranges loops in this crate, reductions for each type of elements, in this crate for common ones.
+//! 1. A new case is brought to an existing loop. It does not get a loop of its own.
+//! 2. Types stop at the row. The compiler instantiates three things for each closure: loops that write or visit rows (`Rows`),
+//!    panels that are combined in registers, and a single element (both [`ElementLoops`](nest::ElementLoops)). Everything else is
+//!    compiled once: maps, and the code that cuts and arranges loops, in this crate; reductions for each element type, and in
+//!    this crate for common ones.
 //!
-//! | part | owns | knows of types |
+//! | part | owns | depends on |
 //! |---|---|---|
-//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types, set together by checked constructors; then only cut and reordered | its file `rows` alone |
-//! | `nest::panels` | which neighbours are combined in registers, and along which loop | nothing |
-//! | [`memory`] | new arrays, buffers and the proof that they were filled; copies of plain numbers to adjacent places | the size of an element |
-//! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles for which operands are copied to L1 | nothing |
-//! | [`source`] | what is reduced and by which operation: an array, or the results of a closure | the element |
-//! | [`reduce`] | halves of a large nest, blocks in L1, sums of their results in levels, folds of lanes | the element |
-//! | [`bases`] | views of the last axes, at each index of the others | the element |
-//! | [`product`] | products of matrices at each index, by the library where that is faster | the element |
-//! | [`threads`] | whether two halves run on one thread or on two; only what runs on several names them | nothing |
-//! | [`operation`], [`order`], [`simd`] | addition or a closure; the order of a new array's axes; AVX2, asked at run time | |
+//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types. Checked constructors set them together; other functions only cut and reorder the loops | types in its file `rows` alone |
+//! | `nest::panels` | which neighbours are combined in registers, and along which loop | no types |
+//! | [`memory`] | new arrays, buffers, and the proof that they were filled; copies of plain numbers to contiguous memory | the size of an element |
+//! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles whose operands are copied to L1 | no types |
+//! | [`source`] | the elements of a reduction (an array, or the results of a closure) and its operation | the element type |
+//! | [`reduce`] | halves of a large nest, blocks in L1, pairwise sums of their results, folds of lanes | the element type |
+//! | [`bases`] | views of the last axes, at each index of the others | the element type |
+//! | [`product`] | products of matrices at each index, by the library where that is faster | the element type |
+//! | [`threads`] | whether two halves run on one thread or on two. Only parallel calls name it | no types |
+//! | [`operation`], [`order`], [`simd`] | addition or a closure; the order of a new array's axes; AVX2, detected at run time | |
 //!
 //! # Five ways through the kernel
-//! **A sum of an array** comes from `Reduce::source`, which makes a [`Source`](source::Source) of the array and [`Plus`](operation::Plus).
-//! [`reduce::to_new`] takes memory for the result, and `reduce::run` finds out whether the elements have a type whose reductions this
-//! crate has compiled. `Job::large` makes a nest and arranges it by the input's strides, `halved` halves it while it is large, and
-//! `block::reduce` plans blocks. `block::elements_of` gives a block's elements: where they lie, if lanes lie without gaps; combined in
-//! registers along one loop (`Nest::sum`), if rows do; or copied to a buffer. `fold` reduces what is left of the block, `Levels` adds
-//! the results of blocks, and `Nest::put` visits the outputs with them.
+//! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](source::Source) of the array and
+//! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
+//! the reductions of the element type. `Job::run_large` makes a nest and arranges it by the input's strides, `reduce_halves`
+//! halves it while it is large, and `block::reduce` plans blocks. `block::elements_of` returns a block's elements: in place,
+//! where lanes are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows are; otherwise copied to a
+//! buffer. `fold` reduces the rest of the block, `Levels` adds the results of blocks, and `Nest::store_results` writes them to
+//! the outputs.
 //!
-//! **A fused sum** takes the same way. Its source has the closure as [`Makes`](nest::Makes), whose panels read the operands and combine
-//! the results in registers. Where an operand has gaps, a map fills the block's buffer.
+//! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the
+//! operands and combine the results in registers. Where an operand is not contiguous, a map fills the block's buffer.
 //!
-//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arranged` orders it by strides, and
-//! `map::run` visits rows: of the two innermost loops (`Nest::run_rows`), or of tiles for which operands with gaps are copied to L1
-//! (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest (`cut::few`), in reductions too.
+//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by
+//! strides, and `map::run` visits rows: those of the two innermost loops (`Nest::run_rows`), or those of tiles, for which
+//! operands with gaps are copied to L1 (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest
+//! (`cut::small_block`), in reductions too.
 //!
-//! **A copy** is a map of one operand, whose closure clones. So is storing results.
+//! **A copy** is a map of one operand, whose closure clones. Storing results is one too.
 //!
-//! **A product** takes one of the ways that open [`product`]: whole batches without gaps, dot products, the library, or tiles in
-//! registers; pairs of vectors are fused sums.
+//! **A product** takes one of the ways in the table of [`product`]: whole batches without gaps, dot products, the library, or
+//! tiles in registers. Products of pairs of vectors are fused sums.
 //!
-//! # What holds throughout
-//! The order in which elements are combined depends on shapes, strides and the number of operands only: not on threads, which run
-//! the same halves, nor on the CPU: where it is asked and has no AVX2, panels and rows are visited element by element in the same
-//! order. No element is combined with an identity. Buffers have a constant size: a thread with
-//! 48 KiB of stack suffices for every operation.
+//! # Rules for all parts
+//! The order in which elements are combined depends only on shapes, strides and the number of operands. It does not depend on the
+//! number of threads, which run the same halves, or on the CPU: without AVX2, panels and rows are visited element by element in
+//! the same order. Reductions never combine an element with an identity. Buffers have a constant size: every operation runs on a
+//! thread with 48 KiB of stack.
 //!
-//! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside the
-//! kernel in `view::raw`. Each opens with its invariant.
+//! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside
+//! the kernel in `view::raw`. Each opens with its invariant.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
@@ -55,17 +58,17 @@
 )]
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a handle is consumed by what gives access to its elements"
+    reason = "methods that give access to a handle's elements consume it"
 )]
 #![allow(
     clippy::similar_names,
     clippy::many_single_char_names,
     clippy::too_many_arguments,
-    reason = "operands and the places of a group are alike"
+    reason = "operands are alike, and so are the elements of a group"
 )]
 #![allow(
     clippy::needless_range_loop,
-    reason = "loops over operands and places, of which several arrays have one each"
+    reason = "an index of an operand or a neighbour is used in several arrays"
 )]
 
 pub(crate) mod bases;
@@ -82,17 +85,17 @@ pub(crate) mod source;
 mod tests;
 pub(crate) mod threads;
 
-/// Panics unless what a caller has promised `holds`: an `assert!` whose panic names no line, of which each takes 48 bytes of
-/// a program, and more where it is inlined.
+/// Panics with `fault` unless `holds`. Like `assert!` without a location: each `assert!` adds 48 bytes to a program, and more
+/// where it is inlined.
 #[inline(always)]
-fn ensure(holds: bool, promise: &'static str) {
+fn ensure(holds: bool, fault: &'static str) {
     if !holds {
-        broken(promise);
+        fail(fault);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn broken(promise: &'static str) -> ! {
-    panic!("{promise}")
+fn fail(fault: &'static str) -> ! {
+    panic!("{fault}")
 }

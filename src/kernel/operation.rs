@@ -48,7 +48,7 @@ impl<A, F: Fn(A, A) -> A> Operation<A> for ClosureOp<'_, F> {
     }
 }
 
-/// Adds to a number, which is not copied if it owns memory.
+/// Adds to a number. A number that owns memory is moved, not cloned.
 #[inline(always)]
 pub(super) fn add<A: Clone + Zero>(out: &mut A, more: A) {
     let before = if const { needs_drop::<A>() } { replace(out, A::zero()) } else { out.clone() };

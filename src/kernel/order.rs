@@ -6,15 +6,15 @@ use alloc::vec::Vec;
 
 /// An order of axes in memory.
 pub(crate) trait AxisOrder {
-    /// Whether axis `former` of a shape goes inside axis `latter`; `None` if their order does not matter.
+    /// Whether axis `former` of a shape belongs inside axis `latter`; `None` if their order does not matter.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool>;
 }
 
-/// Writes the strides, in elements, of a dense array of this shape whose axes have an `order` in memory, or that of the shape.
-/// Returns how many elements it has.
+/// Writes the strides, in elements, of a contiguous array with this shape and `order` of axes; without one, those of the standard
+/// layout. Returns the number of elements.
 ///
-/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. It is called for axes of at least two
-/// elements only: an array with elements has few of these.
+/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed
+/// to it: an array with elements has few of these.
 pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
     let mut len = 1;
     if shape.contains(&0) {
@@ -23,7 +23,7 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
     }
     let is_turned = match (shape, order) {
         ([] | [_], _) | (_, None) => false,
-        // without the sort, whose time counts for small arrays
+        // small arrays would notice the time of a sort
         (&[m, n], Some(order)) => {
             if m > 1 && n > 1 && order.is_inside(shape, 0, 1) == Some(true) {
                 (strides[0], strides[1]) = (1, m);
@@ -34,12 +34,12 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
         (_, Some(order)) => sort(strides, shape, order),
     };
     if is_turned {
-        let (mut few, mut many) = ([0; 8], Vec::new());
-        let axes = if let Some(few) = few.get_mut(..strides.len()) {
-            few
+        let (mut stack, mut heap) = ([0; 8], Vec::new());
+        let axes = if let Some(stack) = stack.get_mut(..strides.len()) {
+            stack
         } else {
-            many.resize(strides.len(), 0);
-            &mut many[..]
+            heap.resize(strides.len(), 0);
+            &mut heap[..]
         };
         axes.copy_from_slice(strides);
         for &axis in axes.iter().rev() {
@@ -55,7 +55,7 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
     len
 }
 
-/// Sorts the axes of a shape by their order in memory, outermost first. Returns whether one has moved.
+/// Sorts the axes of a shape by their order in memory, outermost first. Returns whether the order changed.
 fn sort(axes: &mut [usize], sizes: &[usize], order: &dyn AxisOrder) -> bool {
     let mut has_moved = false;
     for axis in 0..sizes.len() {

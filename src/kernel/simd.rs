@@ -1,8 +1,8 @@
-//! Loops compiled for the CPU, which is asked at run time, and squares transposed in registers.
+//! Loops compiled for the CPU, whose features are detected at run time, and squares transposed in registers.
 //!
 //! # Invariant
 //! - A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
-//! - [`plain_size`] knows types whose every byte is initialised and whose bits may be copied: numbers and `bool`.
+//! - [`plain_size`] accepts only types whose bytes are all initialised and may be copied: numbers and `bool`.
 
 use super::reduce::Job;
 use core::any::TypeId;
@@ -17,14 +17,14 @@ pub(crate) trait Work {
     fn run(self) -> Self::Output;
 }
 
-/// Whether the CPU is asked for AVX2 at run time: not with `--cfg ndarray_broadcast_baseline`.
-const IS_ASKED: bool = cfg!(all(feature = "std", target_arch = "x86_64", not(ndarray_broadcast_baseline)));
+/// Whether AVX2 is detected at run time. `--cfg ndarray_broadcast_baseline` turns it off.
+const IS_DETECTED: bool = cfg!(all(feature = "std", target_arch = "x86_64", not(ndarray_broadcast_baseline)));
 
 /// Whether the CPU has AVX2.
 #[inline]
 fn has_avx2() -> bool {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
-    return IS_ASKED && std::is_x86_feature_detected!("avx2");
+    return IS_DETECTED && std::is_x86_feature_detected!("avx2");
     #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
     false
 }
@@ -35,7 +35,9 @@ pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
     dispatch_or(work, baseline)
 }
 
-/// Runs the work where the CPU is not asked or has AVX2, for which alone it is compiled where it is asked: otherwise `other`.
+/// Runs the work on a CPU with AVX2, and `other` on CPUs without it. Where AVX2 is not detected at run time, runs the work.
+///
+/// So a program in which AVX2 is detected has the work once, compiled for AVX2, and `other` can be small.
 #[inline]
 pub(crate) fn dispatch_or<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) -> W::Output {
     #[cfg(target_arch = "x86_64")]
@@ -43,12 +45,12 @@ pub(crate) fn dispatch_or<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) 
         // SAFETY: The CPU has AVX2, checked just above.
         return unsafe { avx2(work) };
     }
-    if const { IS_ASKED } { apart(work, other) } else { baseline(work) }
+    if const { IS_DETECTED } { out_of_line(work, other) } else { baseline(work) }
 }
 
-/// Not inlined: what it has on the stack would be added to that of the loop for AVX2.
+/// Not inlined: its stack frame would be added to that of the loop for AVX2.
 #[inline(never)]
-fn apart<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) -> W::Output {
+fn out_of_line<W: Work>(work: W, other: impl FnOnce(W) -> W::Output) -> W::Output {
     other(work)
 }
 
@@ -73,7 +75,7 @@ pub(crate) fn plain_size<A>() -> Option<usize> {
     plain.contains(&type_id::<A>()).then_some(size_of::<A>())
 }
 
-/// The identity of a type that may have lifetimes: that of the type with other lifetimes is the same.
+/// The identity of a type that may have lifetimes. Types that differ in lifetimes alone have the same one.
 #[inline]
 pub(crate) fn type_id<A>() -> TypeId {
     trait Identity {
@@ -95,7 +97,7 @@ pub(crate) fn type_id<A>() -> TypeId {
     unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
 }
 
-/// The number that changes no other one that it is added to, if `A` is a type of numbers that is known: zeros of floats have signs.
+/// The number that leaves every number unchanged when added to it, for the known types. That of floats is -0.0.
 #[inline(always)]
 pub(crate) fn neutral<A>() -> Option<A> {
     let id = type_id::<A>();
@@ -113,24 +115,24 @@ pub(crate) fn neutral<A>() -> Option<A> {
 
 /// Whether the reductions of a type are compiled in this crate.
 #[inline(always)]
-pub(crate) fn is_known<A>() -> bool {
+pub(crate) fn is_precompiled<A>() -> bool {
     neutral::<A>().is_some()
 }
 
-/// A job of elements `B`, if the elements `A` are these.
+/// The job as one of elements `B`, if `A` is `B`.
 #[inline(always)]
-pub(crate) fn as_known<'r, 'j, 's, A, B: 'static>(
+pub(crate) fn as_precompiled<'r, 'j, 's, A, B: 'static>(
     job: &'r mut Job<'j, 's, A>,
 ) -> Option<&'r mut Job<'j, 's, B>> {
     // SAFETY: Both are one type.
     (type_id::<A>() == TypeId::of::<B>()).then(|| unsafe { &mut *core::ptr::from_mut(job).cast() })
 }
 
-/// Copies a grid: row `i` of the output, of `len` elements, is column `i` of the input, whose elements are `along` bytes
-/// apart and whose columns are adjacent. The rows of the output are `down` bytes apart.
+/// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows
+/// of the input are contiguous and `along` bytes apart; those of the output are `down` bytes apart.
 ///
 /// # Safety
-/// The elements of the input are plain numbers of `size` bytes, and there is room for them in the output.
+/// The input has these elements, which are plain numbers of `size` bytes, and the output has memory for them.
 pub(crate) unsafe fn transpose(
     from: *const u8,
     along: isize,
@@ -139,7 +141,7 @@ pub(crate) unsafe fn transpose(
     [rows, len]: [usize; 2],
     size: usize,
 ) {
-    // SAFETY: The caller promises the elements and the room.
+    // SAFETY: The caller promises the elements and the memory.
     unsafe {
         match size {
             4 => transpose_squares::<u32, 8>(from, along, to, down, [rows, len], SQUARE_4),
@@ -178,7 +180,7 @@ unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
     }
     let size = size_of::<N>();
     let (full_rows, full_len) = (rows / SIDE * SIDE, len / SIDE * SIDE);
-    // SAFETY: The caller promises the elements and the room, and every square is within them. `square` needs AVX2 only where
+    // SAFETY: The caller promises the elements and the memory, and every square is within them. `square` needs AVX2 only where
     // the CPU has it.
     unsafe {
         for j in (0..full_len).step_by(SIDE) {
@@ -198,11 +200,11 @@ unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
 }
 
 /// # Safety
-/// As for [`transpose`], of `SIDE` rows and columns.
+/// As for [`transpose`], with `SIDE` rows and columns.
 unsafe fn square<N: Copy, const SIDE: usize>(from: *const u8, along: isize, to: *mut u8, down: usize) {
     for i in 0..SIDE {
         for j in 0..SIDE {
-            // SAFETY: The caller promises the elements and the room.
+            // SAFETY: The caller promises the elements and the memory.
             unsafe {
                 let element =
                     from.wrapping_offset(along * j.cast_signed()).cast::<N>().add(i).read_unaligned();
@@ -221,7 +223,7 @@ unsafe fn square<N: Copy, const SIDE: usize>(from: *const u8, along: isize, to: 
 unsafe fn square_4_by_avx2(from: *const u8, along: isize, to: *mut u8, down: usize) {
     use core::arch::x86_64 as x86;
 
-    // SAFETY: The caller promises the elements and the room.
+    // SAFETY: The caller promises the elements and the memory.
     unsafe {
         // each half of a vector is half of a column: four rows of columns j and j + 4
         let half = |j: isize, i: usize| {
@@ -255,7 +257,7 @@ unsafe fn square_4_by_avx2(from: *const u8, along: isize, to: *mut u8, down: usi
 unsafe fn square_8_by_avx2(from: *const u8, along: isize, to: *mut u8, down: usize) {
     use core::arch::x86_64 as x86;
 
-    // SAFETY: The caller promises the elements and the room.
+    // SAFETY: The caller promises the elements and the memory.
     unsafe {
         let half = |j: isize, i: usize| {
             from.wrapping_offset(along * j).add(8 * i).cast::<x86::__m128i>().read_unaligned()

@@ -1,11 +1,13 @@
-//! What is reduced: an array, or the results of a closure over arrays, which are never stored.
+//! The elements of a reduction: those of an array, or the results of a closure over arrays, which are never stored.
 
 #![forbid(unsafe_code)]
 
-use super::nest::{Elements, Inputs, Make, Makes, MakesOf, OrderedAxes, Reads, Visit};
+use super::nest::{
+    ElementLoops, ElementLoopsOf, Elements, Inputs, MapElement, OrderedAxes, RawInputs, Visit,
+};
 use super::operation::{Operation, add};
-use super::reduce::{Fold, Loops};
-use super::simd::is_known;
+use super::reduce::{Fold, FoldLoops};
+use super::simd::is_precompiled;
 use super::threads::{Join, join};
 use alloc::vec::Vec;
 use core::ops::Mul;
@@ -14,17 +16,17 @@ use num_traits::Zero;
 /// Changes elements.
 pub(super) type Prepare<'a, A> = &'a dyn Fn(&mut [A]);
 
-/// What is reduced, and by which operation.
+/// The elements of a reduction, and its operation.
 ///
 /// Not exported; public because a hidden method of a public trait makes it.
 #[derive(Clone, Copy)]
 pub struct Source<'a, A> {
-    pub(super) reads: &'a Reads<'a>,
-    /// Makes the elements from those of the inputs; `None` if they are the elements of the one input.
-    makes: Option<&'a dyn Makes<A>>,
-    /// Combines elements; `None` for the sum of a type that this crate knows, whose loops it has compiled.
+    pub(super) inputs: &'a RawInputs<'a>,
+    /// The loops that compute the elements from those of the inputs; `None` if the one input has the elements.
+    element_loops: Option<&'a dyn ElementLoops<A>>,
+    /// The loops that combine elements; `None` for sums whose loops this crate has compiled.
     pub(super) fold: Option<&'a dyn Fold<A>>,
-    /// Runs two halves on two threads, if these may share the inputs and `makes`, and may have elements.
+    /// Runs two halves on two threads; `None` unless threads may share the inputs and the loops, and may be sent elements.
     pub(super) join: Option<Join>,
     /// Changes elements before they are combined.
     pub(super) prepare: Option<Prepare<'a, A>>,
@@ -33,18 +35,18 @@ pub struct Source<'a, A> {
 impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     fn new<O: Operation<A>>(
-        reads: &'a Reads<'a>,
-        makes: Option<&'a dyn Makes<A>>,
-        loops: &'a Loops<A, O>,
+        inputs: &'a RawInputs<'a>,
+        element_loops: Option<&'a dyn ElementLoops<A>>,
+        loops: &'a FoldLoops<A, O>,
     ) -> Self {
-        let is_compiled = const { O::IS_PLUS } && is_known::<A>();
+        let is_compiled = const { O::IS_PLUS } && is_precompiled::<A>();
         let fold: Option<&dyn Fold<A>> = if is_compiled { None } else { Some(loops) };
-        Self { reads, makes, fold, join: None, prepare: None }
+        Self { inputs, element_loops, fold, join: None, prepare: None }
     }
 
     /// The elements of an array.
     #[inline(always)]
-    pub(crate) fn stored<O: Operation<A>>(array: &'a Inputs<'a, (A,)>, loops: &'a Loops<A, O>) -> Self {
+    pub(crate) fn stored<O: Operation<A>>(array: &'a Inputs<'a, (A,)>, loops: &'a FoldLoops<A, O>) -> Self {
         Self::new(array, None, loops)
     }
 
@@ -52,17 +54,17 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     pub(crate) fn fused<E: Elements, O: Operation<A>>(
         inputs: &'a Inputs<'a, E>,
-        makes: &'a dyn MakesOf<A, E>,
-        loops: &'a Loops<A, O>,
+        element_loops: &'a dyn ElementLoopsOf<A, E>,
+        loops: &'a FoldLoops<A, O>,
     ) -> Self {
-        Self::new(inputs, Some(makes), loops)
+        Self::new(inputs, Some(element_loops), loops)
     }
 
     /// [`stored`](Self::stored), on several threads.
     #[inline(always)]
     pub(crate) fn par_stored<O: Operation<A> + Sync>(
         array: &'a Inputs<'a, (A,)>,
-        loops: &'a Loops<A, O>,
+        loops: &'a FoldLoops<A, O>,
     ) -> Self
     where
         A: Send + Sync,
@@ -74,16 +76,16 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     pub(crate) fn par_fused<E: Elements + Sync, O: Operation<A> + Sync>(
         inputs: &'a Inputs<'a, E>,
-        makes: &'a (dyn MakesOf<A, E> + Sync),
-        loops: &'a Loops<A, O>,
+        element_loops: &'a (dyn ElementLoopsOf<A, E> + Sync),
+        loops: &'a FoldLoops<A, O>,
     ) -> Self
     where
         A: Send + Sync,
     {
-        Self { join: Some(join), ..Self::fused(inputs, makes, loops) }
+        Self { join: Some(join), ..Self::fused(inputs, element_loops, loops) }
     }
 
-    /// The same source, whose elements `prepare` changes before they are combined.
+    /// A source whose elements are those of this one after `prepare` has changed them.
     pub(crate) fn prepared<'x>(&self, prepare: &'x dyn Fn(&mut [A])) -> Source<'x, A>
     where
         'a: 'x,
@@ -91,7 +93,7 @@ impl<'a, A: Clone> Source<'a, A> {
         Source { prepare: Some(prepare), join: None, ..*self }
     }
 
-    /// What `then` returns for the source and its `shape` with axis `order[i]` as axis `i`.
+    /// Calls `then` with the source and its shape after their axes are permuted: axis `order[i]` becomes axis `i`.
     pub(crate) fn in_order<R>(
         &self,
         shape: &[usize],
@@ -99,39 +101,39 @@ impl<'a, A: Clone> Source<'a, A> {
         then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
     ) -> R {
         let mut axes = OrderedAxes::default();
-        let reads = &self.reads.in_order(shape, order, &mut axes);
+        let inputs = &self.inputs.in_order(shape, order, &mut axes);
         let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        then(&Source { reads, ..*self }, &shape)
+        then(&Source { inputs, ..*self }, &shape)
     }
 
-    /// Makes the elements; those of an array are cloned by `fold`.
+    /// The loops that compute the elements; those of an array are cloned by `fold`.
     #[inline]
-    pub(super) fn makes(&self, fold: &'a dyn Fold<A>) -> &'a dyn Makes<A> {
-        self.makes.unwrap_or(fold)
+    pub(super) fn element_loops(&self, fold: &'a dyn Fold<A>) -> &'a dyn ElementLoops<A> {
+        self.element_loops.unwrap_or(fold)
     }
 
-    /// Whether the elements are those of the one input.
+    /// Whether the one input has the elements.
     #[inline(always)]
     pub(super) fn is_stored(&self) -> bool {
-        self.makes.is_none()
+        self.element_loops.is_none()
     }
 
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
-        self.reads.shapes()
+        self.inputs.shapes()
     }
 }
 
-/// A clone of the element at an index: so a copy is a map.
+/// Clones the element at an index. A copy is a map with this function.
 #[derive(Clone, Copy)]
 pub(crate) struct Cloned;
 
-impl<A: Clone> Make<A, (A,)> for Cloned {
+impl<A: Clone> MapElement<A, (A,)> for Cloned {
     const IS_CLONE: bool = true;
 
     #[inline(always)]
-    fn make(&mut self, (element,): (&A,)) -> A {
+    fn map(&mut self, (element,): (&A,)) -> A {
         element.clone()
     }
 }

@@ -1,14 +1,14 @@
-//! Nests, copies and buffers against models that go index by index, and what happens if safe functions are misused.
+//! Nests, copies and buffers against models that go index by index, and misuse of safe functions.
 
 use super::ensure;
-use super::memory::{List, Memory, Reserved, filled};
+use super::memory::{Buffer, List, Reserved, filled};
 use super::nest::{
-    AxisSelection, BaseInputs, BaseOutput, Elements, Inputs, Loop, Make, Maker, Nest, OneThread, Output,
-    Reduction, State, Target, Visit, Visitor, Write, Written, matrices, steps,
+    AxisSelection, BaseInputs, BaseOutput, Elements, ErasedNest, Inputs, Loop, MapElement, MapReduce, Nest,
+    Output, Reduction, SerialPass, Target, Visit, Visitor, Write, Written, matrices, steps,
 };
 use super::operation::{Operation, Plus};
 use super::order::{AxisOrder, strides};
-use super::reduce::{Loops, into};
+use super::reduce::{FoldLoops, into};
 use super::source::{Added, Cloned, Source};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -103,20 +103,20 @@ impl<A> Operation<A> for First {
     }
 }
 
-/// What `then` returns for a nest over the inputs of a source alone. `None` if there is no index.
+/// The result of `then` for a nest over the inputs of a source alone; `None` if there is no index.
 fn with_nest<A: Clone, R>(
     source: &Source<'_, A>,
     then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
 ) -> Option<R> {
-    let fold = source.fold.unwrap_or(const { &Loops::<A, _>::new(Cloned, First) });
+    let fold = source.fold.unwrap_or(const { &FoldLoops::<A, _>::new(Cloned, First) });
     let shape = source.shapes()[0];
-    Nest::reducing(&mut State::new(), (source, fold), shape, None, None).map(then)
+    Nest::reducing(&mut ErasedNest::new(), (source, fold), shape, None, None).map(then)
 }
 
 /// The elements of a view, copied in the order of its axes.
 fn copied<A: Clone>(view: &ArrayRef<A, IxDyn>) -> Vec<A> {
     let inputs = Inputs::from((view,));
-    let copy = with_nest(&Source::stored(&inputs, &Loops::new(Cloned, First)), |nest| {
+    let copy = with_nest(&Source::stored(&inputs, &FoldLoops::new(Cloned, First)), |nest| {
         let len = steps(nest.loops());
         filled(len, |slots| nest.fill(slots))
     });
@@ -154,18 +154,18 @@ fn copies_go_index_by_index() {
     with_layout(random, &[3, 4], |i| [i, 1], |_, view| assert!(copied(&view).iter().eq(view.iter())));
 }
 
-/// Counts its visits, and sees which element is there.
+/// Counts the visits of an output, and adds the elements of the input.
 #[derive(Clone, Copy)]
-struct Count;
+struct CountVisits;
 
-impl Visit<(usize, usize), (usize,)> for Count {
+impl Visit<(usize, usize), (usize,)> for CountVisits {
     fn visit(&mut self, out: &mut (usize, usize), (&element,): (&usize,)) {
         *out = (out.0 + 1, out.1 + element);
     }
 }
 
 /// Runs `pass` over a nest of random layout; asserts that each index was visited once, with its element.
-fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, OneThread<'_, '_>>) + Copy) {
+fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, SerialPass<'_, '_>>) + Copy) {
     let random = &mut Random(seed);
     for _ in 0..200 {
         let shape = random.shape(5, 6);
@@ -179,8 +179,9 @@ fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, OneThread<
                     let reversed: Vec<usize> = shape.iter().rev().copied().collect();
                     out = ArrayD::from_elem(reversed, (0, 0)).reversed_axes();
                 }
-                let (mut state, inputs, count) = (State::new(), Inputs::from((&*view,)), Visitor::new(Count));
-                let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &count);
+                let (mut erased, inputs, count) =
+                    (ErasedNest::new(), Inputs::from((&*view,)), Visitor::new(CountVisits));
+                let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &count);
                 pass(random, nest.expect("an index"));
                 for (&(count, sum), &element) in out.iter().zip(&view) {
                     assert_eq!((count, sum), (1, element), "{:?} {:?}", view.shape(), view.strides());
@@ -217,14 +218,14 @@ fn tiles_visit_each_index_once() {
 
 #[test]
 fn halves_visit_each_index_once() {
-    fn halved(random: &mut Random, nest: Nest<'_, OneThread<'_, '_>>, depth: usize) {
+    fn halved(random: &mut Random, nest: Nest<'_, SerialPass<'_, '_>>, depth: usize) {
         let count = nest.loops().len();
         if depth == 0 || count == 0 {
             nest.run_rows();
             return;
         }
-        let (place, mut room) = (random.below(count), State::new());
-        for half in nest.halves(place, &mut room) {
+        let (place, mut scratch) = (random.below(count), ErasedNest::new());
+        for half in nest.halves(place, &mut scratch) {
             halved(random, half, depth - 1);
         }
     }
@@ -250,18 +251,18 @@ fn copied_tiles_visit_each_index_once() {
     });
 }
 
-/// Loops of a nest that was there before, or that was only begun, are not those of the next one.
+/// A nest has no loops of the nest before it, even if that one was not completed.
 #[test]
-fn a_state_serves_for_one_nest_at_a_time() {
-    let (mut state, x, y) = (State::new(), Array::from_elem([4, 5], 1_u32), Array::from_elem(3, 1_u32));
+fn an_erased_nest_is_rebuilt_for_each_nest() {
+    let (mut erased, x, y) = (ErasedNest::new(), Array::from_elem([4, 5], 1_u32), Array::from_elem(3, 1_u32));
     for shape in [[4, 5], [4, 6]] {
         let mut out = Array::from_elem(shape, 0_u32);
-        let over = || {
-            Nest::over(&mut state, Output::of(&mut out), &Inputs::from((&*x,)), &Visitor::new(Sum)).is_some()
+        let build = || {
+            Nest::new(&mut erased, Output::of(&mut out), &Inputs::from((&*x,)), &Visitor::new(Sum)).is_some()
         };
-        let _ = catch_unwind(AssertUnwindSafe(over));
+        let _ = catch_unwind(AssertUnwindSafe(build));
         let (mut out, inputs, sum) = (Array::from_elem(3, 0_u32), Inputs::from((&*y,)), Visitor::new(Sum));
-        let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
+        let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
         assert_eq!(steps(nest.loops()), 3);
         nest.run_rows();
         assert_eq!(out.to_vec(), [1; 3]);
@@ -271,42 +272,41 @@ fn a_state_serves_for_one_nest_at_a_time() {
 /// Parts of inputs alone give no access to the output that another part has.
 #[test]
 fn inputs_alone_give_no_output() {
-    let (mut state, mut room, x) = (State::new(), State::new(), Array::from_elem([2, 3], 1_u32));
+    let (mut erased, mut scratch, x) =
+        (ErasedNest::new(), ErasedNest::new(), Array::from_elem([2, 3], 1_u32));
     let (mut out, inputs, sum) = (Array::from_elem([2, 3], 0_u32), Inputs::from((&*x,)), Visitor::new(Sum));
-    let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
-    let once = "each element of an output is visited once";
-    assert_eq!(panic_of(|| nest.inputs(&mut room).run_rows().count()), once);
-    assert_eq!(panic_of(|| nest.inputs(&mut room).run_tiles(&[1; 2], 1).count()), once);
+    let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
+    let once = "an element of the output is visited twice";
+    assert_eq!(panic_of(|| nest.inputs(&mut scratch).run_rows().count()), once);
+    assert_eq!(panic_of(|| nest.inputs(&mut scratch).run_tiles(&[1; 2], 1).count()), once);
     let tiles = || {
-        nest.inputs(&mut room).for_each_tile(&[1; 2], &mut |part| {
+        nest.inputs(&mut scratch).for_each_tile(&[1; 2], &mut |part| {
             part.run_rows();
         });
     };
     assert_eq!(panic_of(tiles), once);
     assert_eq!(out.sum(), 0);
-    let loops = Loops::new(Cloned, First);
+    let loops = FoldLoops::new(Cloned, First);
     let source = Source::stored(&inputs, &loops);
-    let put = || with_nest(&source, |nest| nest.put(&[1; 6]).count());
-    assert_eq!(panic_of(put), "an output");
+    let store = || with_nest(&source, |nest| nest.store_results(&[1; 6]).count());
+    assert_eq!(panic_of(store), "no output");
 }
 
 #[test]
 fn what_is_not_filled_is_not_read() {
-    let unwritten = "every slot was written";
+    let unwritten = "a slot was not written";
     assert_eq!(panic_of(|| filled::<u8>(3, |_| Written::none()).len()), unwritten);
-    assert_eq!(
-        panic_of(|| Memory::<1>::new().room::<u64>(3).filled(3, |_| Written::none()).len()),
-        unwritten
-    );
+    assert_eq!(panic_of(|| Buffer::<1>::new().vec::<u64>(3).filled(3, |_| Written::none()).len()), unwritten);
     let reserved = || Reserved::<u8, Ix1>::new(Ix1(6)).unwrap_or_else(|_| panic!("enough memory"));
-    assert_eq!(panic_of(|| reserved().written(None, &mut |_| Written::none())), unwritten);
+    assert_eq!(panic_of(|| reserved().filled_by(None, &mut |_| Written::none())), unwritten);
     // half of the slots
     let (x, cloned) = (Array::from_elem(6, 1_u8), Visitor::new(Write(Cloned)));
     let half = panic_of(|| {
-        reserved().written(None, &mut |out| {
-            let (mut state, mut room, inputs) = (State::new(), State::new(), Inputs::from((&*x,)));
-            let nest = Nest::over_slots(&mut state, out, &inputs, &cloned).expect("an index");
-            let [first, _] = nest.halves(0, &mut room);
+        reserved().filled_by(None, &mut |out| {
+            let (mut erased, mut scratch, inputs) =
+                (ErasedNest::new(), ErasedNest::new(), Inputs::from((&*x,)));
+            let nest = Nest::new_with_slots(&mut erased, out, &inputs, &cloned).expect("an index");
+            let [first, _] = nest.halves(0, &mut scratch);
             super::map::run(first, false)
         })
     });
@@ -314,19 +314,19 @@ fn what_is_not_filled_is_not_read() {
     assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
     // fewer than are appended
     assert_eq!(
-        panic_of(|| reserved().written(None, &mut |out| match Target::slots(out).as_slots() {
-            Some(slots) => Written::appended(slots, |room| room.extend(&[1; 5])),
+        panic_of(|| reserved().filled_by(None, &mut |out| match Target::slots(out).as_slots() {
+            Some(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
             None => Written::none(),
         })),
         unwritten
     );
 }
 
-/// Makes elements until it panics, which forgets those that were made.
+/// Maps a number of elements and then panics.
 struct Until(usize);
 
-impl Make<[u8; 3], (u8,)> for Until {
-    fn make(&mut self, (&element,): (&u8,)) -> [u8; 3] {
+impl MapElement<[u8; 3], (u8,)> for Until {
+    fn map(&mut self, (&element,): (&u8,)) -> [u8; 3] {
         ensure(self.0 > 0, "no more");
         self.0 -= 1;
         [element; 3]
@@ -334,16 +334,16 @@ impl Make<[u8; 3], (u8,)> for Until {
 }
 
 #[test]
-fn panics_of_closures_forget_what_was_written() {
+fn panics_of_closures_leak_what_was_written() {
     let x = Array::from_elem([5, 4], 7_u8);
     for calls in 0..=20 {
-        let made = catch_unwind(|| {
+        let result = catch_unwind(|| {
             let reserved = Reserved::<[u8; 3], Ix2>::new(Ix2(5, 4)).unwrap_or_else(|_| panic!("memory"));
             let until = Until(calls);
             super::map::to_new(reserved, &Inputs::from((&*x,)), &Visitor::new(Write(until)))
         });
-        assert_eq!(made.is_ok(), calls == 20);
-        assert!(made.is_err() || made.is_ok_and(|made| made.iter().all(|element| *element == [7; 3])));
+        assert_eq!(result.is_ok(), calls == 20);
+        assert!(result.is_err() || result.is_ok_and(|array| array.iter().all(|element| *element == [7; 3])));
     }
 }
 
@@ -351,15 +351,15 @@ fn panics_of_closures_forget_what_was_written() {
 fn numbers_that_lie_panic() {
     let x = Array::from_elem([2, 3], 1_u8);
     let inputs = &Inputs::from((&*x,));
-    let loops = Loops::new(Cloned, First);
+    let loops = FoldLoops::new(Cloned, First);
     let source = Source::stored(inputs, &loops);
     for len in [0, 1, 2, 4, 5, 7] {
         let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
-        assert_eq!(panic_of(fill), "a slot for each element", "{len}");
-        let onto = || {
+        assert_eq!(panic_of(fill), "not one slot for each element", "{len}");
+        let with_slots = || {
             with_nest(&source, |nest| {
                 filled::<u8>(len, |slots| {
-                    let _ = nest.onto(slots);
+                    let _ = nest.with_slots(slots);
                     Written::none()
                 })
                 .len()
@@ -367,16 +367,19 @@ fn numbers_that_lie_panic() {
         };
         // none of these loops is kept
         if len != 1 {
-            assert_eq!(panic_of(onto), "a slot for each element", "{len}");
+            assert_eq!(panic_of(with_slots), "not one slot for each element", "{len}");
         }
     }
-    assert_eq!(panic_of(|| Memory::<1>::new().room::<Page>(1).len()), "elements as aligned as the room");
-    let too_many = || Memory::<1>::new().room::<u64>(3).extend(&[1; 4]);
+    assert_eq!(
+        panic_of(|| Buffer::<1>::new().vec::<Page>(1).len()),
+        "elements are more aligned than the buffer"
+    );
+    let too_many = || Buffer::<1>::new().vec::<u64>(3).extend(&[1; 4]);
     assert!(panic_of(too_many).contains("out of range"));
     let reserved = || Reserved::<u8, Ix1>::new(Ix1(3)).unwrap_or_else(|_| panic!("enough memory"));
     for len in [0, 2, 4] {
         let elements = vec![1; len];
-        assert_eq!(panic_of(|| reserved().cloned(&elements)), "as many elements as the shape has");
+        assert_eq!(panic_of(|| reserved().cloned(&elements)), "more or fewer elements than the shape has");
     }
     assert_eq!(reserved().cloned(&[1, 2, 3]).to_vec(), [1, 2, 3]);
 }
@@ -394,7 +397,7 @@ fn sizes_that_overflow_are_not_reserved() {
     assert_eq!(Reserved::<u8, IxDyn>::new(IxDyn(&[0, 9])).map_or(1, |reserved| reserved.len()), 0);
 }
 
-/// A set of axes that answers anew each time.
+/// A set of axes whose answers change at random.
 struct Impure(core::cell::Cell<u64>);
 
 impl AxisSelection for Impure {
@@ -406,7 +409,7 @@ impl AxisSelection for Impure {
     }
 }
 
-/// Each shape that does not fit, and each set of axes that lies, panics or gives a nest within the arrays.
+/// A shape that does not fit, and a set of axes that changes its answers, panics or makes a nest within the arrays.
 #[test]
 fn shapes_that_do_not_fit_panic() {
     let random = &mut Random(6);
@@ -419,7 +422,7 @@ fn shapes_that_do_not_fit_panic() {
         let visit = catch_unwind(AssertUnwindSafe(|| {
             let inputs = Inputs::from((&*x,));
             let dropped: Option<&dyn AxisSelection> = if case % 2 == 0 { Some(&impure) } else { None };
-            let (ones, loops) = (Maker::new(Cloned, Plus), Loops::new(Cloned, Plus));
+            let (ones, loops) = (MapReduce::new(Cloned, Plus), FoldLoops::new(Cloned, Plus));
             let source = Source::fused(&inputs, &ones, &loops);
             into(&source, &shape, &mut out, dropped, &0, Added);
         }));
@@ -452,7 +455,7 @@ fn bases_that_do_not_fit_panic() {
     ) {
         let mut out = ArrayD::from_elem(to, 0_u8);
         let mut out = BaseOutput::<u8, IxDyn>::of(Output::of(&mut out), base);
-        if let Some(nest) = Nest::over_bases(&mut State::new(), inputs, &mut out) {
+        if let Some(nest) = Nest::of_bases(&mut ErasedNest::new(), inputs, &mut out) {
             nest.for_each(|_, mut out| out.fill(1));
         }
     }
@@ -477,28 +480,29 @@ fn copies_that_do_not_fit_panic() {
         let x = Array::from_elem([shape[0], 2 * shape[1]], element);
         let view = x.slice(ndarray::s![.., ..;2]);
         let mut out = Array::from_elem(shape, 0_u32);
-        let (mut state, inputs, seen) = (State::new(), Inputs::from((&*view,)), Visitor::new(Seen));
-        let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &seen).expect("an index");
+        let (mut erased, inputs, seen) =
+            (ErasedNest::new(), Inputs::from((&*view,)), Visitor::new(CountElements));
+        let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &seen).expect("an index");
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
         nest.run_tiles(&whole, copies_for);
     }
     copied(1_u64, [32, 24], 1);
-    assert_eq!(panic_of(|| copied(1_u64, [32, 25], 1)), "room for the copy");
-    assert_eq!(panic_of(|| copied(1_u64, [32, 24], 3)), "room for the copy");
-    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1)), "an input of plain numbers");
+    assert_eq!(panic_of(|| copied(1_u64, [32, 25], 1)), "no room for the copy");
+    assert_eq!(panic_of(|| copied(1_u64, [32, 24], 3)), "no room for the copy");
+    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1)), "a copy of elements that are no plain numbers");
     let x = Array::from_elem([4, 3, 2], 1_u32);
     let mut out = Array::from_elem([4, 5, 6], 0_u32);
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
-    let (mut state, inputs, sum) = (State::new(), Inputs::from((&*x,)), Visitor::new(Sum));
-    let nest = Nest::over(&mut state, Output::of(&mut out), &inputs, &sum).expect("an index");
-    assert_eq!(panic_of(|| nest.run_tiles(&[4, 3, 2], 1).count()), "inner loops that are a row");
+    let (mut erased, inputs, sum) = (ErasedNest::new(), Inputs::from((&*x,)), Visitor::new(Sum));
+    let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
+    assert_eq!(panic_of(|| nest.run_tiles(&[4, 3, 2], 1).count()), "the inner loops are no row");
 }
 
 /// Reads an element of any type.
 #[derive(Clone, Copy)]
-struct Seen;
+struct CountElements;
 
-impl<A> Visit<u32, (A,)> for Seen {
+impl<A> Visit<u32, (A,)> for CountElements {
     fn visit(&mut self, out: &mut u32, _: (&A,)) {
         *out += 1;
     }
@@ -539,29 +543,29 @@ fn lists_hold_what_a_vector_holds() {
 }
 
 #[test]
-fn rooms_hold_what_a_vector_holds() {
+fn slice_vecs_hold_what_a_vector_holds() {
     fn check<A: Clone + PartialEq + Debug>(random: &mut Random, element: impl Fn(u64) -> A) {
-        let (mut memory, mut model) = (Memory::<1>::new(), Vec::new());
-        let mut room = memory.room::<A>(500);
+        let (mut memory, mut model) = (Buffer::<1>::new(), Vec::new());
+        let mut vec = memory.vec::<A>(500);
         for _ in 0..60 {
             match random.below(5) {
                 0 => {
                     let len = random.below(model.len() + 3);
-                    room.truncate(len);
+                    vec.truncate(len);
                     model.truncate(len);
                 }
-                1 if !room.is_empty() => {
+                1 if !vec.is_empty() => {
                     let place = random.below(model.len());
-                    room[place] = element(random.next());
-                    model[place] = room[place].clone();
+                    vec[place] = element(random.next());
+                    model[place] = vec[place].clone();
                 }
                 _ => {
                     let more: Vec<A> = (0..random.below(9)).map(|_| element(random.next())).collect();
-                    room.extend(&more);
+                    vec.extend(&more);
                     model.extend_from_slice(&more);
                 }
             }
-            assert_eq!(*room, *model);
+            assert_eq!(*vec, *model);
         }
     }
     let random = &mut Random(7);
@@ -601,10 +605,10 @@ fn axes_are_ordered_in_memory() {
     assert_eq!([ordered(&[], &[]), ordered(&[3], &[1])], [vec![], vec![1]]);
     assert_eq!(ordered(&[2, 3], &[1, 2]), [1, 2]);
     assert_eq!(ordered(&[3, 2], &[1, 3]), [1, 3]);
-    // more axes than have room on the stack
-    let many = [2; 10];
+    // more axes than fit on the stack
+    let ten_axes = [2; 10];
     let by: Vec<usize> = (0..10).map(|axis| 1 << axis).collect();
-    assert_eq!(ordered(&many, &by), by);
+    assert_eq!(ordered(&ten_axes, &by), by);
 }
 
 #[test]

@@ -1,20 +1,21 @@
 //! Executors of a pass: the calling thread, or several threads with the feature `rayon`.
 
-use super::nest::{Nest, State, Written, steps};
+use super::nest::{ErasedNest, Nest, Written, steps};
 
-/// The fewest elements of half a pass: a smaller one takes less time than waking a thread. Measured on Zen 4 with f32: 2^16 to
-/// 2^20 take about as long.
+/// The fewest elements of half a pass. Fewer take less time than waking a thread. Measured on Zen 4 with f32: 2^16 to 2^20 take
+/// about as long.
 pub(super) const GRAIN: usize = 1 << 18;
 
-/// Runs both, on two threads. Only what runs on several threads names it, so that other programs have no thread pool.
+/// Runs both closures, on two threads if one is free. Only parallel calls name [`join`], so that other programs do not link a
+/// thread pool.
 pub(crate) type Join = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
 
-/// Runs both, on two threads if one is free.
+/// Runs both closures, on two threads if one is free.
 pub(super) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
     in_two(first, second);
 }
 
-/// Runs parts of a nest, of at least `grain` indices each, on several threads.
+/// Splits a nest into parts of at least `grain` indices and runs them on several threads.
 pub(super) fn in_parts<'s, P: Copy + Send>(
     nest: Nest<'_, P>,
     grain: usize,
@@ -24,14 +25,14 @@ pub(super) fn in_parts<'s, P: Copy + Send>(
     if loops.is_empty() || steps(loops) / 2 < grain.max(1) {
         return run(nest);
     }
-    let mut room = State::on_heap();
-    let [first, second] = nest.halves(0, &mut room);
+    let mut scratch = ErasedNest::on_heap();
+    let [first, second] = nest.halves(0, &mut scratch);
     let (mut written, more) = in_two(|| in_parts(first, grain, run), || in_parts(second, grain, run));
     written.add(more);
     written
 }
 
-/// Calls both, on two threads if one is free.
+/// The results of both closures, which run on two threads if one is free.
 pub(crate) fn in_two<A: Send, B: Send>(
     first: impl FnOnce() -> A + Send,
     second: impl FnOnce() -> B + Send,

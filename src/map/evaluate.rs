@@ -3,7 +3,7 @@
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Elements, Inputs, Make, RowsOf, Visit};
+use crate::kernel::nest::{Elements, Inputs, MapElement, RowsOf, Visit};
 use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, reserved, sizes};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -39,7 +39,7 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
 #[inline]
 pub(super) fn par_mapped<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
-    make: impl Make<R, E> + Copy + Sync,
+    make: impl MapElement<R, E> + Copy + Sync,
 ) -> Result<Array<R, D>> {
     Ok(par_to_new(result_of(inputs.shapes())?, inputs, make))
 }

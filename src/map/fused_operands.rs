@@ -4,7 +4,7 @@
 use super::Par;
 use super::evaluate::{mapped, par_mapped, par_visited, visited};
 use crate::error::Result;
-use crate::kernel::nest::{Elements, Inputs, Make, Visit, Visitor, Write};
+use crate::kernel::nest::{Elements, Inputs, MapElement, Visit, Visitor, Write};
 use crate::sealed::Sealed;
 use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
@@ -163,9 +163,9 @@ impl<O, F> Closure<O, F> {
     }
 }
 
-impl<R, F, O: MapOperands<F, R>> Make<R, O::Elems> for Closure<O, F> {
+impl<R, F, O: MapOperands<F, R>> MapElement<R, O::Elems> for Closure<O, F> {
     #[inline(always)]
-    fn make(&mut self, items: Items<'_, O>) -> R {
+    fn map(&mut self, items: Items<'_, O>) -> R {
         O::call(&mut self.0, items)
     }
 }
@@ -194,9 +194,9 @@ impl<O, F> Clone for SharedClosure<'_, O, F> {
 
 impl<O, F> Copy for SharedClosure<'_, O, F> {}
 
-impl<R, F, O: FnOperands<F, R>> Make<R, O::Elems> for SharedClosure<'_, O, F> {
+impl<R, F, O: FnOperands<F, R>> MapElement<R, O::Elems> for SharedClosure<'_, O, F> {
     #[inline(always)]
-    fn make(&mut self, items: Items<'_, O>) -> R {
+    fn map(&mut self, items: Items<'_, O>) -> R {
         O::call(self.0, items)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::reduce::IntoArray;
 use super::{Fused, Reduce};
-use crate::kernel::nest::{Inputs, Maker};
+use crate::kernel::nest::{Inputs, MapReduce};
 use crate::kernel::operation::Operation;
-use crate::kernel::reduce::Loops;
+use crate::kernel::reduce::FoldLoops;
 use crate::kernel::source::{Cloned, Source};
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
@@ -43,7 +43,7 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     where
         A: Clone,
     {
-        then(&Source::stored(&Inputs::from((self,)), &Loops::new(Cloned, op)))
+        then(&Source::stored(&Inputs::from((self,)), &FoldLoops::new(Cloned, op)))
     }
 }
 
@@ -54,7 +54,7 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     where
         A: Clone,
     {
-        then(&Source::par_stored(&Inputs::from((self.0,)), &Loops::new(Cloned, op)))
+        then(&Source::par_stored(&Inputs::from((self.0,)), &FoldLoops::new(Cloned, op)))
     }
 }
 
@@ -65,8 +65,8 @@ impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
     where
         R: Clone,
     {
-        let makes = Maker::new(SharedClosure::<O, F>::new(&self.f), op);
-        then(&Source::fused(&self.operands.inputs(), &makes, &Loops::new(Cloned, op)))
+        let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
+        then(&Source::fused(&self.operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
     }
 }
 
@@ -83,7 +83,7 @@ where
         R: Clone,
     {
         let Fused { operands, f } = &self.0;
-        let makes = Maker::new(SharedClosure::<O, F>::new(f), op);
-        then(&Source::par_fused(&operands.inputs(), &makes, &Loops::new(Cloned, op)))
+        let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op);
+        then(&Source::par_fused(&operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
     }
 }

@@ -1,38 +1,41 @@
-//! What makes loops from axes, and other loops from these: no pointer is read or written.
+//! Loops made from axes, and other loops made from these. Pointers are moved here, never followed.
 
 #![forbid(unsafe_code)]
 
-use super::{Access, Dropped, FEW, Kinds, Loop, OPERANDS, Reads, SMALL, State, StridedAxes};
+use super::{
+    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SMALL_NEST,
+    StridedAxes,
+};
 use crate::kernel::ensure;
 
-impl State {
-    /// Makes a nest along the axes of `shape`. The axes of each input are its last ones, of equal size or of size 1, along which
-    /// the input stays. The axes of `out` are those that are not `dropped`, in order, of equal size or of size 1. Without a
-    /// set of dropped axes, the leading axes are dropped that `out` does not have. Returns whether there is no index.
+impl ErasedNest {
+    /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
+    /// the input stays. `out` has its axes that are not `dropped`, in order, each with the same size or with size 1. Without a
+    /// set of dropped axes, `out` lacks the leading ones. Returns whether there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
-    pub(super) fn over(
+    pub(super) fn build(
         &mut self,
         shape: &[usize],
         out: Option<RawOutput<'_>>,
         dropped: Dropped<'_>,
-        reads: &Reads<'_>,
+        inputs: &RawInputs<'_>,
     ) -> bool {
-        let (operands, kinds) = (&mut self.operands, reads.kinds);
-        (operands.count, operands.rows) = (kinds.count + 1, kinds.rows);
-        (operands.plain, operands.sizes) = ((kinds.plain)(), kinds.sizes);
+        let (operands, info) = (&mut self.operands, inputs.info);
+        (operands.count, operands.row_loops) = (info.count + 1, info.row_loops);
+        (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
         operands.access = if out.is_some() { Access::Distinct } else { Access::Inputs };
         let mut axes = StridedAxes { sizes: &[], strides: &[] };
         if let Some(out) = out {
             (operands.at[0], operands.sizes[0], axes) = (out.at, out.size, out.axes);
         }
         for k in 1..operands.count {
-            operands.at[k] = reads.at[k - 1].cast_mut();
+            operands.at[k] = inputs.at[k - 1].cast_mut();
         }
         // without an output, no loop is kept
         let dropped = if operands.access == Access::Inputs { None } else { dropped };
-        self.add_axes(shape, axes, dropped, &reads.sizes[..kinds.count], &reads.strides[..kinds.count])
+        self.add_axes(shape, axes, dropped, &inputs.sizes[..info.count], &inputs.strides[..info.count])
     }
 
     /// Adds a loop for each axis of `shape`. Returns whether there is no index.
@@ -46,16 +49,16 @@ impl State {
         strides: &[&[isize]],
     ) -> bool {
         self.loops.truncate(0);
-        ensure(out.sizes.len() <= shape.len(), "the output has at most as many axes as the shape");
+        ensure(out.sizes.len() <= shape.len(), "the output has more axes than the shape");
         for own in sizes {
-            ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
+            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
         }
         let (leading, mut out_axis) = (shape.len() - out.sizes.len(), 0);
         for (axis, &len) in shape.iter().enumerate() {
             let mut l = Loop { len, kept: false, strides: [0; OPERANDS] };
             if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
                 let size = out.sizes[out_axis];
-                ensure(size == len || size == 1, "an axis of the output has the size of the shape or 1");
+                ensure(size == len || size == 1, "an axis of the output does not fit the shape");
                 if size == len && len > 1 {
                     (l.kept, l.strides[0]) =
                         (true, out.strides[out_axis] * self.operands.sizes[0].cast_signed());
@@ -67,7 +70,7 @@ impl State {
             }
             for (k, own) in sizes.iter().enumerate() {
                 let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
-                ensure(own[i] == len || own[i] == 1, "an axis of an input has the size of the shape or 1");
+                ensure(own[i] == len || own[i] == 1, "an axis of an input does not fit the shape");
                 if own[i] == len && len > 1 {
                     l.strides[k + 1] = strides[k][i] * self.operands.sizes[k + 1].cast_signed();
                 }
@@ -76,7 +79,7 @@ impl State {
                 self.loops.push(l);
             }
         }
-        ensure(out_axis == out.sizes.len(), "every axis of the output is one of the shape");
+        ensure(out_axis == out.sizes.len(), "the output has an axis that the shape has not");
         false
     }
 
@@ -93,31 +96,30 @@ impl State {
         let are_read = |l: &Loop| (1..self.operands.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l));
         match &*self.loops {
             [] => true,
-            [l] => l.len <= SMALL && is_adjacent(0, l) && (l.len <= FEW || are_read(l)),
+            [l] => l.len <= SMALL_NEST && is_adjacent(0, l) && (l.len <= ONE_BY_ONE || are_read(l)),
             [rows, l] => {
                 let steps = rows.len.saturating_mul(l.len);
                 l.len > 3
-                    && steps <= SMALL
+                    && steps <= SMALL_NEST
                     && is_adjacent(0, l)
                     && are_read(l)
-                    && (steps < FEW || self.has_row_along(l))
+                    && (steps < ONE_BY_ONE || self.has_row_along(l))
             }
             _ => false,
         }
     }
 
-    /// Whether there is a row loop for the inputs that move along a loop.
+    /// Whether there is a row loop for the inputs that move along `l`.
     #[inline(always)]
     pub(super) fn has_row_along(&self, l: &Loop) -> bool {
-        let moving =
-            (1..self.operands.count).filter(|&k| l.strides[k] != 0).fold(0, |set, k| set | 1 << (k - 1));
+        let moving = InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0);
         self.has_row_of(moving)
     }
 
-    /// Whether there is a row loop for a set of inputs that move, with bit `k - 1` for operand `k`.
+    /// Whether there is a row loop along which these inputs move and the others stay.
     #[inline(always)]
-    pub(super) fn has_row_of(&self, moving: u8) -> bool {
-        self.operands.rows.contains(&moving)
+    pub(super) fn has_row_of(&self, moving: InputSet) -> bool {
+        self.operands.row_loops.contains(&moving)
     }
 
     /// See [`Nest::arrange`](super::Nest::arrange).
@@ -145,9 +147,9 @@ impl State {
         self.merge();
     }
 
-    /// Whether the first loop, of a later axis, belongs outside the second one. An output decides if it is among the operands
-    /// from `first` on, else most inputs do, and between equally many the order of the axes. A reduced loop along which none
-    /// of these moves belongs outside all others.
+    /// Whether loop `former`, of a later axis, belongs outside `latter`. If the output is among the operands from `first` on, it
+    /// decides; otherwise most inputs do, and if they are equally divided, the order of the axes. A reduced loop along which none
+    /// of these operands moves belongs outside all others.
     fn is_outside(&self, former: &Loop, latter: &Loop, first: usize) -> Option<bool> {
         let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
         for k in first..self.operands.count {
@@ -168,7 +170,7 @@ impl State {
         }
     }
 
-    /// Joins loops that continue each other in all operands.
+    /// Merges loops that continue each other in all operands.
     #[inline]
     fn merge(&mut self) {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
@@ -193,37 +195,37 @@ impl State {
         }
     }
 
-    /// Cuts the loop at `place`: the first half of its steps stay, the others go to `room`.
-    pub(super) fn halve<'n>(&'n mut self, place: usize, room: &mut State) -> &'n mut Self {
+    /// Cuts the loop at `place`: this nest keeps the first half of its steps, and `scratch` becomes the nest of the others.
+    pub(super) fn halve<'n>(&'n mut self, place: usize, scratch: &mut ErasedNest) -> &'n mut Self {
         let l = self.loops[place];
         let half = l.len / 2;
-        ensure(self.operands.access == Access::Inputs || l.kept, "parts have different outputs");
-        ensure(half > 0, "a loop of several steps");
-        room.copy_from(self);
-        room.advance(&l, half);
-        room.loops[place].len = l.len - half;
+        ensure(self.operands.access == Access::Inputs || l.kept, "parts share an output");
+        ensure(half > 0, "a loop of one step is halved");
+        scratch.copy_from(self);
+        scratch.advance(&l, half);
+        scratch.loops[place].len = l.len - half;
         self.loops[place].len = half;
         self.loops.retain(|l| l.len > 1);
-        room.loops.retain(|l| l.len > 1);
+        scratch.loops.retain(|l| l.len > 1);
         self
     }
 
-    /// Replaces the inputs by `len` adjacent elements of this one kind, one for each index of the kept loops, in their order.
+    /// Replaces all inputs by one of `len` contiguous elements, one for each index of the kept loops, in their order.
     ///
     /// # Panics
-    /// If there are not as many indices, or no output.
-    pub(super) fn put(&mut self, at: *const u8, len: usize, kinds: &'static Kinds) {
-        ensure(self.operands.access != Access::Inputs, "an output");
-        let size = kinds.sizes[1];
+    /// If there are more or fewer indices, or no output.
+    pub(super) fn set_input(&mut self, at: *const u8, len: usize, info: &'static ElementInfo) {
+        ensure(self.operands.access != Access::Inputs, "no output");
+        let size = info.sizes[1];
         self.loops.retain(|l| l.kept);
         let mut count = 1_usize;
         for l in self.loops.iter_mut().rev() {
             l.strides[1] = count.wrapping_mul(size).cast_signed();
             count = count.saturating_mul(l.len);
         }
-        ensure(count == len, "a result for each output");
+        ensure(count == len, "not one result for each output");
         let operands = &mut self.operands;
-        (operands.count, operands.rows, operands.plain) = (2, kinds.rows, (kinds.plain)());
+        (operands.count, operands.row_loops, operands.plain) = (2, info.row_loops, (info.plain)());
         (operands.at[1], operands.sizes[1]) = (at.cast_mut(), size);
         self.merge();
     }
@@ -231,7 +233,7 @@ impl State {
     /// Replaces the output by memory for `len` elements, one for each index of the loops for which `is_kept` holds.
     ///
     /// # Panics
-    /// If there are not as many indices.
+    /// If there are more or fewer indices.
     pub(super) fn set_output(
         &mut self,
         at: *mut u8,
@@ -247,7 +249,7 @@ impl State {
         }
         let operands = &mut self.operands;
         (operands.at[0], operands.sizes[0], operands.access) = (at, size, Access::Distinct);
-        ensure(count == len, "a slot for each element");
+        ensure(count == len, "not one slot for each element");
         self.merge();
     }
 }

@@ -1,26 +1,26 @@
-//! The last axes of arrays: what is the same for all their bases.
+//! The last axes of arrays: the layout that all their bases share.
 
 #![forbid(unsafe_code)]
 
-use super::{Elements, Inputs, Output, Reads, StridedAxes};
+use super::{Elements, Inputs, Output, RawInputs, StridedAxes};
 use core::ptr::NonNull;
 use ndarray::{ArrayBase, ArrayRef, Axis, Dimension, Ix2, RawData, ShapeBuilder, StrideShape};
 
-/// Sizes and strides, of which some may be negative. `from_shape_ptr` refuses those: its views start at the other end of
-/// such axes, which are inverted then.
+/// The sizes and strides of a base. Strides may be negative, but `from_shape_ptr` refuses such: the view starts at the other end
+/// of these axes, and then they are inverted.
 pub(crate) struct Form<B: Dimension> {
     /// The strides without their signs.
     layout: StrideShape<B>,
     /// The strides, as the bits of `isize`.
     strides: B,
-    /// The offset of the start of the layout from the first element.
+    /// The offset from the first element to the start of the layout.
     start: isize,
     is_empty: bool,
 }
 
 impl<B: Dimension> Form<B> {
-    /// The form of these axes, as many as `B` has if it is fixed. An array without elements may have any strides, but a
-    /// mutable view may not, so such a form has others.
+    /// The form of these axes. Their number is that of `B`, if `B` has a fixed one. An array without elements may have any
+    /// strides, but a mutable view may not: the form of an empty array has stride 0.
     pub(super) fn new(axes: StridedAxes<'_>) -> Self {
         let (mut shape, mut strides) = (B::zeros(axes.sizes.len()), B::zeros(axes.sizes.len()));
         for (axis, (&size, &stride)) in axes.sizes.iter().zip(axes.strides).enumerate() {
@@ -45,13 +45,13 @@ impl<B: Dimension> Form<B> {
         &self.layout
     }
 
-    /// The start of the layout of a view whose first element is at `at`. An empty view does not use that pointer.
+    /// The start of the layout of a view whose first element is at `at`. An empty view does not use `at`.
     #[inline(always)]
     pub(super) fn start<T>(&self, at: *mut T) -> *mut T {
         if self.is_empty { NonNull::dangling().as_ptr() } else { at.wrapping_offset(self.start) }
     }
 
-    /// The view of this form, from one of its layout.
+    /// The view of this form, made from a view of its layout.
     #[inline(always)]
     pub(super) fn inverted<S: RawData>(&self, mut view: ArrayBase<S, B>) -> ArrayBase<S, B> {
         if self.start != 0 {
@@ -77,7 +77,7 @@ pub(crate) struct BaseInputs<'a, E: Elements, F> {
 macro_rules! base_inputs {
     ($of:ident: $($T:ident $D:ident $B:ident $a:ident $k:literal),+) => {
         impl<'a, $($T, $B: Dimension),+> BaseInputs<'a, ($($T,)+), ($(Form<$B>,)+)> {
-            /// Arrays and the numbers of their base axes, as many as the form has if it is fixed.
+            /// Arrays, each with its number of base axes, which is that of its form if that is fixed.
             pub(crate) fn $of<$($D: Dimension),+>($($a: (&'a ArrayRef<$T, $D>, usize)),+) -> Self {
                 let mut bases = [0; 3];
                 $(bases[$k] = $a.1;)+
@@ -91,7 +91,7 @@ base_inputs!(one: T D A a 0);
 base_inputs!(two: T D A a 0, U E B b 1);
 base_inputs!(three: T D A a 0, U E B b 1, V F C c 2);
 
-/// An array whose bases are written.
+/// An array to whose bases a pass writes.
 pub(crate) struct BaseOutput<'a, T, B: Dimension> {
     /// The batch axes.
     pub(super) batch: Output<'a, T>,
@@ -100,7 +100,7 @@ pub(crate) struct BaseOutput<'a, T, B: Dimension> {
 }
 
 impl<'a, T, B: Dimension> BaseOutput<'a, T, B> {
-    /// An array and the number of its base axes, as many as the form has if it is fixed.
+    /// An array with its number of base axes, which is that of `B` if that is fixed.
     pub(crate) fn of(out: Output<'a, T>, base: usize) -> Self {
         let (batch, base) = out.axes.split(base);
         Self { batch: Output { axes: batch, ..out }, form: Form::new(base) }
@@ -109,9 +109,10 @@ impl<'a, T, B: Dimension> BaseOutput<'a, T, B> {
 
 type Two<'a, T> = BaseInputs<'a, (T, T), (Form<Ix2>, Form<Ix2>)>;
 
-/// Two arrays of matrices or vectors, and the array of their products, as their `axes` last axes say: those of `out`, of the
-/// first and of the second input. Vectors of the first one are rows, those of the second one columns. Where all matrices are
-/// multiplied with one, they are the rows of one matrix. Returns whether the factors are swapped for that.
+/// The bases of two arrays of matrices or vectors, and of the array of their products. `axes` are the numbers of base axes of
+/// `out`, of the first and of the second input. Vectors of the first input are rows, those of the second one columns. If one
+/// matrix is multiplied with all others, these become the rows of one matrix. Also returns whether the factors were swapped for
+/// that.
 pub(crate) fn matrices<'a, T>(
     out: Output<'a, T>,
     inputs: Inputs<'a, (T, T)>,
@@ -120,27 +121,27 @@ pub(crate) fn matrices<'a, T>(
     let all = |k: usize| StridedAxes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
     let last = |k: usize| all(k).split(axes[k + 1]).1;
     let is_one = |k: usize| all(k).split(axes[k + 1]).0.sizes.iter().all(|&size| size == 1);
-    // one second matrix for all rows of the first ones and of the products
+    // one second matrix: the first matrices are the rows of one
     let columns = usize::from(axes[2] == 2);
     if let (true, Some(rows), Some(to)) = (is_one(1), all(0).as_rows(1), out.axes.as_rows(columns)) {
         if rows.sizes[0] == to.sizes[0] {
             let forms = (Form::new(rows.strided()), matrix(last(1), false));
             let bases = [inputs.sizes[0].len(), inputs.sizes[1].len(), 0];
-            return (BaseInputs { inputs, forms, bases }, out.in_one(&to), false);
+            return (BaseInputs { inputs, forms, bases }, out.into_one_base(&to), false);
         }
     }
-    // one first matrix for all vectors of the second one: these are the rows
+    // one first matrix, and vectors in the second array: the vectors are the rows of a matrix
     if let (true, Some(rows), Some(to)) =
         (is_one(0) && axes == [1, 2, 1], all(1).as_rows(1), out.axes.as_rows(1))
     {
         if rows.sizes[0] == to.sizes[0] {
-            let reads = Reads {
+            let raw = RawInputs {
                 at: core::array::from_fn(|k| inputs.at[[1, 0][k.min(1)]]),
                 sizes: core::array::from_fn(|k| inputs.sizes[[1, 0][k.min(1)]]),
                 strides: core::array::from_fn(|k| inputs.strides[[1, 0][k.min(1)]]),
-                ..inputs.reads
+                ..inputs.raw
             };
-            let swapped = Inputs { reads, ..inputs };
+            let swapped = Inputs { raw, ..inputs };
             let (StridedAxes { sizes: &[m, n], strides: &[down, along] }, bases) =
                 (last(0), [inputs.sizes[1].len(), inputs.sizes[0].len(), 0])
             else {
@@ -148,7 +149,7 @@ pub(crate) fn matrices<'a, T>(
             };
             let transposed = Form::new(StridedAxes { sizes: &[n, m], strides: &[along, down] });
             let forms = (Form::new(rows.strided()), transposed);
-            return (BaseInputs { inputs: swapped, forms, bases }, out.in_one(&to), true);
+            return (BaseInputs { inputs: swapped, forms, bases }, out.into_one_base(&to), true);
         }
     }
     let forms = (matrix(last(0), true), matrix(last(1), false));
@@ -157,7 +158,7 @@ pub(crate) fn matrices<'a, T>(
     (BaseInputs { inputs, forms, bases: [axes[1], axes[2], 0] }, out, false)
 }
 
-/// All axes of an array as two.
+/// All axes of an array, merged to two.
 struct RowAxes {
     sizes: [usize; 2],
     strides: [isize; 2],
@@ -170,7 +171,7 @@ impl RowAxes {
 }
 
 impl StridedAxes<'_> {
-    /// The axes as rows and the last `columns` axes, none or one, if the others are one.
+    /// The last `columns` axes, none or one, and the others merged to one, if they can be.
     fn as_rows(self, columns: usize) -> Option<RowAxes> {
         let (outer, last) = self.split(columns);
         let (mut len, mut stride, mut is_one) = (1_usize, 0, true);
@@ -188,14 +189,14 @@ impl StridedAxes<'_> {
 }
 
 impl<'a, T> Output<'a, T> {
-    /// The array as one base.
-    fn in_one(self, axes: &RowAxes) -> BaseOutput<'a, T, Ix2> {
+    /// The whole array as one base.
+    fn into_one_base(self, axes: &RowAxes) -> BaseOutput<'a, T, Ix2> {
         let none = StridedAxes { sizes: &[], strides: &[] };
         BaseOutput { batch: Output { axes: none, ..self }, form: Form::new(axes.strided()) }
     }
 }
 
-/// The form of a matrix, or of up to one axis as a row or a column.
+/// The form of a matrix; of a vector as a row or a column; or of one element as a matrix.
 fn matrix(axes: StridedAxes<'_>, is_row: bool) -> Form<Ix2> {
     match (axes.sizes, axes.strides) {
         ([], []) => Form::new(StridedAxes { sizes: &[1, 1], strides: &[0, 0] }),

@@ -1,29 +1,30 @@
-//! How nests are cut: compiled once for all types and closures.
+//! Nests cut into blocks and tiles. Compiled once for all types and closures.
 
 #![forbid(unsafe_code)]
 
-use super::panels::{NARROW, Side};
+use super::panels::{LoopStrides, NARROW};
 use super::{
-    Access, FEW, Loop, Loops, OPERANDS, Operands, Pointers, Reads, SHORT, SMALL, State, Steps, steps,
+    Access, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
+    SHORT_ROW, SMALL_NEST, Steps, steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::iter::zip;
 
-/// Up to two loops whose rows are visited: rows, and a row.
+/// Up to two loops: the outer one goes from row to row, the inner one along a row.
 pub(crate) struct Block<'n> {
     pub(super) at: &'n Pointers,
     pub(super) rows: usize,
     pub(super) row_strides: [isize; OPERANDS],
     pub(super) len: usize,
     pub(super) strides: [isize; OPERANDS],
-    /// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
-    pub(super) moving: Option<u8>,
+    /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
+    pub(super) moving: Option<InputSet>,
 }
 
-const STAY: [isize; OPERANDS] = [0; OPERANDS];
+const NO_STRIDES: [isize; OPERANDS] = [0; OPERANDS];
 
-impl State {
+impl ErasedNest {
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop] {
         &self.loops
@@ -41,10 +42,10 @@ impl State {
         self.loops.last().is_none_or(|inner| self.has_row_along(inner))
     }
 
-    /// Whether the elements of operand `k` are plain numbers.
+    /// Whether the elements of input `k` are plain numbers.
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
-        self.operands.plain >> k & 1 == 1
+        self.operands.plain.contains(k)
     }
 
     /// The first element of operand `k`.
@@ -53,17 +54,18 @@ impl State {
         self.operands.at[k]
     }
 
+    /// See [`moving_along_row`].
     #[inline]
-    fn moving(&self, strides: &[isize; OPERANDS]) -> Option<u8> {
-        let Operands { sizes, count, rows, .. } = &self.operands;
-        moving(strides, sizes, *count, rows)
+    fn moving(&self, strides: &[isize; OPERANDS]) -> Option<InputSet> {
+        let ErasedOperands { sizes, count, row_loops, .. } = &self.operands;
+        moving_along_row(strides, sizes, *count, row_loops)
     }
 
     /// Calls `then` with blocks of the two innermost loops.
     pub(super) fn for_each_block(&self, then: &mut dyn FnMut(Block<'_>)) {
         let (outer, rows, row_strides, len, strides) = match &self.loops[..] {
-            [] => (&[][..], 1, STAY, 1, STAY),
-            [l] => (&[][..], 1, STAY, l.len, l.strides),
+            [] => (&[][..], 1, NO_STRIDES, 1, NO_STRIDES),
+            [l] => (&[][..], 1, NO_STRIDES, l.len, l.strides),
             [outer @ .., r, l] => (outer, r.len, r.strides, l.len, l.strides),
         };
         let (mut at, moving) = (self.operands.at, self.moving(&strides));
@@ -76,67 +78,71 @@ impl State {
         }
     }
 
-    /// The inputs to copy, so that the inner loops are a row that there is a loop for.
-    pub(super) fn to_copy(&self) -> u8 {
-        let (sizes, row) = (self.sizes(), self.row_loops());
-        let (mut copied, mut moving) = (0, 0);
+    /// The inputs to copy so that there is a row loop for the inner loops.
+    pub(super) fn to_copy(&self) -> InputSet {
+        let (sizes, row) = (self.sizes(), self.loops_of_row());
+        let (mut copied, mut moving) = (InputSet::NONE, InputSet::NONE);
         for k in 1..sizes.len() {
             let stride = stride_of_row(row, k, sizes[k]);
             if stride != Some(0) {
-                moving |= 1 << (k - 1);
-                copied |= u8::from(stride != Some(sizes[k].cast_signed())) << k;
+                moving.insert(k);
+                if stride != Some(sizes[k].cast_signed()) {
+                    copied.insert(k);
+                }
             }
         }
-        // operands that stay are copied until there is a loop for those that move
+        // copies of inputs that stay move: they are made until there is a row loop
         for k in 1..sizes.len() {
             if self.has_row_of(moving) {
                 break;
             }
-            copied |= !moving << 1 & 1 << k;
-            moving |= 1 << (k - 1);
+            if !moving.contains(k) {
+                copied.insert(k);
+                moving.insert(k);
+            }
         }
         copied
     }
 
-    /// The nest as one block, for which the inputs in `copied` are copied to where `at` leads, with adjacent elements. The block is
-    /// one row if the output has no gaps, else a row for each step of the outer loop.
+    /// The nest as one block. `at` points to contiguous copies of the inputs in `copied`. The block is one row if the output is
+    /// contiguous, otherwise a row for each step of the outer loop.
     ///
     /// # Panics
-    /// If the inner loops are no row of the output or of another input.
-    pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: u8) -> Block<'n> {
-        let inner = self.row_loops();
+    /// If the inner loops are no row of the output or of an input that is not copied.
+    pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: InputSet) -> Block<'n> {
+        let inner = self.loops_of_row();
         let outer = &self.loops[..self.loops.len() - inner.len()];
         let (rows, len) = (steps(outer), steps(inner));
-        let (mut row_strides, mut strides) = (outer.first().map_or(STAY, |l| l.strides), STAY);
+        let (mut row_strides, mut strides) = (outer.first().map_or(NO_STRIDES, |l| l.strides), NO_STRIDES);
         for (k, &size) in self.sizes().iter().enumerate() {
-            if copied >> k & 1 == 1 {
+            if k > 0 && copied.contains(k) {
                 strides[k] = size.cast_signed();
                 row_strides[k] = (size * len).cast_signed();
             } else {
                 let stride = stride_of_row(inner, k, size);
-                ensure(stride.is_some(), "inner loops that are a row");
+                ensure(stride.is_some(), "the inner loops are no row");
                 strides[k] = stride.unwrap_or(0);
             }
         }
         Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
     }
 
-    /// The loops that are one row: all if the output has no gaps, else all but the outermost one. Of two loops, a long one is a
-    /// row, for which fewer inputs are copied.
-    fn row_loops(&self) -> &[Loop] {
+    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
+    /// is a row of its own, for which fewer inputs are copied.
+    fn loops_of_row(&self) -> &[Loop] {
         let loops = &self.loops[..];
         let is_row = match loops {
-            [_, row] if row.len >= SHORT => false,
+            [_, row] if row.len >= SHORT_ROW => false,
             _ => is_dense(loops, 0, self.operands.sizes[0]),
         };
         &loops[usize::from(loops.len() > 1 && !is_row)..]
     }
 }
 
-/// Parts of a nest of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
+/// The parts of a nest, each of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
 pub(super) struct Tiles<'t> {
     loops: Loops,
-    operands: Operands,
+    operands: ErasedOperands,
     tile: &'t [usize],
     position: Steps,
     is_done: bool,
@@ -144,10 +150,10 @@ pub(super) struct Tiles<'t> {
 
 impl<'t> Tiles<'t> {
     #[inline]
-    pub(super) fn of(nest: &State, tile: &'t [usize]) -> Self {
+    pub(super) fn of(nest: &ErasedNest, tile: &'t [usize]) -> Self {
         let (mut loops, mut operands) = (List::new(), nest.operands);
         loops.copy_from(&nest.loops);
-        ensure(tile.len() == loops.len(), "a number of steps for each loop");
+        ensure(tile.len() == loops.len(), "not one number of steps for each loop");
         let is_cut = |(l, &tile): (&Loop, &usize)| !l.kept && tile < l.len;
         if operands.access == Access::Distinct && zip(&*loops, tile).any(is_cut) {
             operands.access = Access::Repeated;
@@ -155,8 +161,8 @@ impl<'t> Tiles<'t> {
         Self { loops, operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
     }
 
-    /// Makes the nest its next part. Returns whether there is one.
-    pub(super) fn next(&mut self, nest: &mut State) -> bool {
+    /// Sets `nest` to the next part. Returns `false` if there is none.
+    pub(super) fn next(&mut self, nest: &mut ErasedNest) -> bool {
         if self.is_done {
             return false;
         }
@@ -175,9 +181,12 @@ impl<'t> Tiles<'t> {
 }
 
 impl Block<'_> {
-    /// The rows, and a row.
-    pub(super) fn sides(&self) -> [Side; 2] {
-        [Side { len: self.rows, strides: self.row_strides }, Side { len: self.len, strides: self.strides }]
+    /// The loop over rows, and the loop along a row.
+    pub(super) fn loops(&self) -> [LoopStrides; 2] {
+        [
+            LoopStrides { len: self.rows, strides: self.row_strides },
+            LoopStrides { len: self.len, strides: self.strides },
+        ]
     }
 
     /// [`for_each`](Self::for_each), compiled once.
@@ -185,7 +194,7 @@ impl Block<'_> {
         self.for_each(inputs, then);
     }
 
-    /// Calls `then` with the pointers of the output and of `inputs` inputs at each index.
+    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
         let mut row_at = *self.at;
@@ -200,17 +209,17 @@ impl Block<'_> {
     }
 }
 
-/// Calls `then` with few elements along up to two axes of `shape` as one block, straight from shapes and strides: an output
-/// that has this shape, in standard layout without strides, and inputs. Returns how many there are, or `None` if this is for
-/// nests.
+/// Calls `then` with one block, made from shapes and strides without a nest, if `shape` has up to two axes and few elements. The
+/// output has this shape; without strides it is in standard layout. Returns the number of elements, or `None` if a nest is
+/// needed.
 ///
 /// # Panics
 /// If an input does not fit the shape.
 #[inline]
-pub(super) fn few(
+pub(super) fn small_block(
     shape: &[usize],
     (out, size, out_strides): (*mut u8, usize, Option<&[isize]>),
-    reads: &Reads<'_>,
+    inputs: &RawInputs<'_>,
     then: &mut dyn FnMut(Block<'_>),
 ) -> Option<usize> {
     let (mut rows, mut len) = match *shape {
@@ -219,27 +228,27 @@ pub(super) fn few(
         [rows, len] => (rows, len),
         _ => return None,
     };
-    let (total, kinds) = (rows.checked_mul(len)?, reads.kinds);
-    if total > SMALL || total == 0 {
+    let (total, info) = (rows.checked_mul(len)?, inputs.info);
+    if total > SMALL_NEST || total == 0 {
         return (total == 0).then_some(0);
     }
-    let (mut at, mut sizes) = ([out; OPERANDS], kinds.sizes);
+    let (mut at, mut sizes) = ([out; OPERANDS], info.sizes);
     sizes[0] = size;
     let in_bytes = |stride: isize, k: usize| stride.wrapping_mul(sizes[k].cast_signed());
-    let (mut strides, mut row_strides) = (STAY, STAY);
+    let (mut strides, mut row_strides) = (NO_STRIDES, NO_STRIDES);
     (row_strides[0], strides[0]) = match out_strides {
         None => (in_bytes(len.cast_signed(), 0), in_bytes(1, 0)),
         Some(&[down, along]) => (in_bytes(down, 0), in_bytes(along, 0)),
         Some(&[along]) => (0, in_bytes(along, 0)),
         Some(_) => (0, 0),
     };
-    for k in 1..=kinds.count {
-        let (own, steps) = (reads.sizes[k - 1], reads.strides[k - 1]);
-        at[k] = reads.at[k - 1].cast_mut();
-        ensure(own.len() <= shape.len(), "an input has at most as many axes as the shape");
+    for k in 1..=info.count {
+        let (own, steps) = (inputs.sizes[k - 1], inputs.strides[k - 1]);
+        at[k] = inputs.at[k - 1].cast_mut();
+        ensure(own.len() <= shape.len(), "an input has more axes than the shape");
         for (place, (&size, &stride)) in zip(own, steps).rev().enumerate() {
             let (of_shape, to) = if place == 0 { (len, &mut strides) } else { (rows, &mut row_strides) };
-            ensure(size == of_shape || size == 1, "an axis of an input has the size of the shape or 1");
+            ensure(size == of_shape || size == 1, "an axis of an input does not fit the shape");
             if size == of_shape {
                 to[k] = in_bytes(stride, k);
             }
@@ -249,31 +258,36 @@ pub(super) fn few(
         core::mem::swap(&mut rows, &mut len);
         core::mem::swap(&mut strides, &mut row_strides);
     }
-    if rows > 1 && (0..=kinds.count).all(|k| row_strides[k] == strides[k].wrapping_mul(len.cast_signed())) {
+    if rows > 1 && (0..=info.count).all(|k| row_strides[k] == strides[k].wrapping_mul(len.cast_signed())) {
         (rows, len) = (1, total);
     }
-    let moving = moving(&strides, &sizes, kinds.count + 1, kinds.rows);
-    if total > FEW && (len < NARROW || moving.is_none()) {
+    let moving = moving_along_row(&strides, &sizes, info.count + 1, info.row_loops);
+    if total > ONE_BY_ONE && (len < NARROW || moving.is_none()) {
         return None;
     }
     then(Block { at: &at, rows, row_strides, len, strides, moving });
     Some(total)
 }
 
-/// The inputs that move along a row, if these and the output are adjacent and there is a row loop for that.
+/// The inputs that move along a row, if they and the output are contiguous and there is a row loop for them.
 #[inline]
-fn moving(strides: &[isize; OPERANDS], sizes: &[usize; OPERANDS], count: usize, rows: &[u8]) -> Option<u8> {
-    let (mut moving, mut is_contiguous) = (0, strides[0] == sizes[0].cast_signed());
+fn moving_along_row(
+    strides: &[isize; OPERANDS],
+    sizes: &[usize; OPERANDS],
+    count: usize,
+    row_loops: &[InputSet],
+) -> Option<InputSet> {
+    let (mut moving, mut is_contiguous) = (InputSet::NONE, strides[0] == sizes[0].cast_signed());
     for k in 1..count {
         if strides[k] != 0 {
-            moving |= 1 << (k - 1);
+            moving.insert(k);
             is_contiguous &= strides[k] == sizes[k].cast_signed();
         }
     }
-    (is_contiguous && rows.contains(&moving)).then_some(moving)
+    (is_contiguous && row_loops.contains(&moving)).then_some(moving)
 }
 
-/// Moves the pointers of the output and of `inputs` inputs.
+/// Moves the pointers of the output and of the first `inputs` inputs.
 #[inline(always)]
 pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: usize) {
     for k in 0..=inputs {
@@ -281,8 +295,8 @@ pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: us
     }
 }
 
-/// Moves pointers to the next tile of up to `tile[i]` steps of loop `i`, or of one step, before which `position[i]` steps are.
-/// Returns whether there is one.
+/// Moves pointers and the position to the next tile: of at most `tile[i]` steps of loop `i`, or of one step without a tile.
+/// `position[i]` is the number of steps of loop `i` before the tile. Returns `false` if there is none.
 #[inline]
 pub(super) fn advance_tile(
     position: &mut [usize],
@@ -304,7 +318,7 @@ pub(super) fn advance_tile(
     false
 }
 
-/// The bytes between neighbours of operand `k` along the loops, if it is evenly spaced in their order.
+/// The stride of operand `k` along the loops as one row, if it has one.
 #[inline]
 pub(crate) fn stride_of_row(loops: &[Loop], k: usize, size: usize) -> Option<isize> {
     match loops {
@@ -315,7 +329,7 @@ pub(crate) fn stride_of_row(loops: &[Loop], k: usize, size: usize) -> Option<isi
     }
 }
 
-/// Whether the elements of operand `k` are adjacent in the order of the loops.
+/// Whether the elements of operand `k` are contiguous in the order of the loops.
 #[inline]
 pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
     let mut width = size.cast_signed();

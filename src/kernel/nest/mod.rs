@@ -1,18 +1,19 @@
-//! Loops, pointers and borrows together. Every pointer of a pass over arrays is made and moved here, and followed in [`rows`].
+//! Loops, pointers and borrows. Every pointer of a pass over arrays is made and moved here, and followed in [`rows`].
 //!
 //! # Invariant
-//! A [`Nest`] has loops, a pointer for each operand, and what knows the types of these: operand 0 is the output, the others are
-//! the inputs. At every index of the loops,
+//! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
+//! others are the inputs. At every index of the loops,
 //! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives;
-//! - the pointer of the output, moved by its strides, points to an element (or to a slot for one) that is borrowed exclusively
-//!   by it, unless the access is [`Access::Inputs`], which gives no access to it;
-//! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, which are
-//!   reduced, the output stays.
+//! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless
+//!   the access is [`Access::Inputs`], which gives no access to the output;
+//! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
+//!   the output stays.
 //!
-//! Constructors, in [`rows`], set pointers and what knows their types together, and check the rest. Every other function keeps it,
-//! because it visits all or some of the same indices, in another order or grouped into other loops. The fields of [`State`] are
-//! private to this module, of which [`rows`] alone has unsafe code. A nest is neither `Copy` nor `Clone`, and methods that give
-//! access to elements consume it, so no element of an output is reached twice at once.
+//! The constructors, in [`rows`], set the pointers together with the object that knows their types, and check the rest. Every
+//! other function keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other
+//! loops. The fields of [`ErasedNest`] are private to this module, in which [`rows`] alone has unsafe code. A nest is neither
+//! `Copy` nor `Clone`, and methods that give access to elements consume it, so no element of an output is borrowed twice at the
+//! same time.
 
 mod arrange;
 mod bases;
@@ -24,15 +25,16 @@ mod rows;
 pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
 pub(crate) use cut::is_dense;
 pub(crate) use operands::{
-    AxisSelection, Dropped, Inputs, OrderedAxes, Output, Reads, StridedAxes, standard_len,
+    AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{longest_lane, sums_along};
+pub(crate) use panels::{longest_lane, sum_count};
 pub(crate) use rows::{
-    Elements, Forms, Item, Kinds, Make, Maker, Makes, MakesOf, OneThread, Reduction, RowsOf, SharedVisitor,
-    Target, Visit, Visitor, Write, fill, for_each_lane, is_forgettable, par_fill, par_visit, visit,
+    ElementInfo, ElementLoops, ElementLoopsOf, Elements, Forms, LaneItem, MapElement, MapReduce, Reduction,
+    RowsOf, SerialPass, SharedVisitor, Target, Visit, Visitor, Write, can_leak, fill, for_each_lane,
+    par_fill, par_visit, visit,
 };
 
-use super::memory::{List, Room, Slots};
+use super::memory::{List, SliceVec, Slots};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -42,24 +44,25 @@ use cut::Tiles;
 pub(crate) const OPERANDS: usize = 7;
 
 /// The most indices of a nest that is not arranged, and the most elements of an array that is reduced without a nest. Measured
-/// on Zen 4: up to here, the order of the loops matters less than the 50 ns of arranging them.
-pub(super) const SMALL: usize = 1024;
-/// Up to so many indices are visited one by one where there is no row loop: more are worth copies of operands. Measured on
+/// on Zen 4: for so few, the order of the loops costs less than the 50 ns of arranging them.
+pub(super) const SMALL_NEST: usize = 1024;
+/// The most indices that are visited one by one where there is no row loop. For more, operands are copied. Measured on
 /// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
-pub(super) const FEW: usize = 32;
+pub(super) const ONE_BY_ONE: usize = 32;
 
-/// Rows of fewer elements are joined to longer ones, for which more operands are copied. Measured on Zen 4 with f32: rows of 24
-/// to 48 take about as long either way.
-pub(super) const SHORT: usize = 32;
+/// Rows of fewer elements are joined to longer ones, for which operands are copied. Measured on Zen 4 with f32: rows of 24 to 48
+/// take about as long either way.
+pub(super) const SHORT_ROW: usize = 32;
 
-/// Adjacent rows of fewer elements are reduced as rows of up to so many.
-pub(super) const JOINED: usize = 64;
+/// The most elements of rows that are joined in a reduction, and of the row that they are joined to.
+pub(super) const JOINED_ROW: usize = 64;
 
-/// Parts of a loop are multiples of so many steps: of the elements of a vector, and of the side of a transposed square. Shorter
-/// rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as long.
+/// Parts of a loop have a multiple of this number of steps: that of a vector's elements, or of the side of a transposed square.
+/// Shorter rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as
+/// long.
 pub(crate) const VECTOR: usize = 8;
 
-/// A loop: how many steps it has, and how many bytes each operand moves at a step.
+/// A loop: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Loop {
     len: usize,
@@ -86,8 +89,8 @@ impl Loop {
         self.strides[k]
     }
 
-    /// The steps of one of as few parts as have up to `most` steps each. The parts are equal, but for the last one, and of whole
-    /// vectors unless the last one would then be shorter than one.
+    /// The length of each part when the loop is split into the fewest parts of at most `most` steps. The last part may be
+    /// shorter. Parts are whole vectors, unless the last one would then be shorter than a vector.
     pub(crate) fn part(&self, most: usize) -> usize {
         if self.len <= most {
             return self.len;
@@ -100,7 +103,7 @@ impl Loop {
     }
 }
 
-/// A nest of more loops than most have has them on the heap, so that others are small.
+/// The loops of a nest, outermost first. Few nests have more than 8.
 pub(crate) type Loops = List<Loop, 8>;
 /// A number of steps for each loop.
 pub(crate) type Steps = List<usize, 8>;
@@ -115,50 +118,83 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
     steps
 }
 
+/// A set of inputs. Operand `k` is bit `k - 1`.
+///
+/// Not exported; public because [`Elements`] takes one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct InputSet(u8);
+
+impl InputSet {
+    const NONE: Self = Self(0);
+
+    #[inline(always)]
+    const fn contains(self, k: usize) -> bool {
+        self.0 >> (k - 1) & 1 == 1
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, k: usize) {
+        self.0 |= 1 << (k - 1);
+    }
+
+    /// The inputs up to operand `last` for which `is_in` holds.
+    #[inline(always)]
+    fn of(last: usize, is_in: impl Fn(usize) -> bool) -> Self {
+        (1..=last).fold(Self::NONE, |set, k| Self(set.0 | u8::from(is_in(k)) << (k - 1)))
+    }
+}
+
 /// A pointer for each operand.
 type Pointers = [*mut u8; OPERANDS];
 
-/// Which access a part of a nest gives to its output.
+/// The access that a part of a nest gives to its output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     /// None: there is no output, or another handle has it.
     Inputs,
-    /// Every element, of which another index or another part may have the same.
+    /// Full access, but another index or another part may lead to the same element.
     Repeated,
-    /// Every element, which no other part has.
+    /// Full access to elements that no other index and no other part leads to.
     Distinct,
 }
 
-/// What a nest has for its operands.
+/// The operands of a nest, without their types.
 #[derive(Clone, Copy)]
-struct Operands {
+struct ErasedOperands {
     at: Pointers,
     /// The bytes of an element of each operand.
     sizes: [usize; OPERANDS],
-    /// Bit `k` is set if the elements of operand `k` are plain numbers: see [`plain_size`](super::simd::plain_size).
-    plain: u8,
+    /// The inputs whose elements are plain numbers: see [`plain_size`](super::simd::plain_size).
+    plain: InputSet,
     /// The number of operands.
     count: usize,
-    /// See [`Kinds`].
-    rows: &'static [u8],
+    /// See [`ElementInfo::row_loops`].
+    row_loops: &'static [InputSet],
     access: Access,
 }
 
-/// The loops and pointers of a nest, without their types. Whoever has a nest can read it.
-pub(crate) struct State {
+/// The loops and pointers of a nest, without the types of its elements. A [`Nest`] lends it for reading.
+pub(crate) struct ErasedNest {
     loops: Loops,
-    operands: Operands,
+    operands: ErasedOperands,
 }
 
-impl State {
+impl ErasedNest {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let (at, sizes) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS]);
-        let operands = Operands { at, sizes, plain: 0, count: 0, rows: &[], access: Access::Inputs };
+        let operands = ErasedOperands {
+            at,
+            sizes,
+            plain: InputSet::NONE,
+            count: 0,
+            row_loops: &[],
+            access: Access::Inputs,
+        };
         Self { loops: List::new(), operands }
     }
 
-    /// For halves, which may be halved again: each is a frame of a recursion.
+    /// On the heap, for functions that halve nests recursively.
     #[inline(never)]
     pub(crate) fn on_heap() -> Box<Self> {
         Box::new(Self::new())
@@ -170,14 +206,14 @@ impl State {
         self.loops.copy_from(&other.loops);
     }
 
-    /// A copy that gives access to the inputs alone.
-    fn inputs<'m>(&self, room: &'m mut State) -> &'m mut State {
-        room.copy_from(self);
-        room.operands.access = Access::Inputs;
-        room
+    /// Copies the nest to `scratch`, without access to the output.
+    fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
+        scratch.copy_from(self);
+        scratch.operands.access = Access::Inputs;
+        scratch
     }
 
-    /// The access, of which it counts whether two indices of this part lead to one element.
+    /// The access: [`Access::Repeated`] if a reduced loop leads two indices to one element.
     #[inline]
     fn access(&self) -> Access {
         match self.operands.access {
@@ -187,58 +223,58 @@ impl State {
     }
 }
 
-/// A nest, with what knows the types of its operands.
+/// A nest with its pass: the object that knows the types of its operands.
 pub(crate) struct Nest<'n, P> {
-    state: &'n mut State,
-    with: P,
+    erased: &'n mut ErasedNest,
+    pass: P,
 }
 
 impl<P> Deref for Nest<'_, P> {
-    type Target = State;
+    type Target = ErasedNest;
 
     #[inline(always)]
-    fn deref(&self) -> &State {
-        self.state
+    fn deref(&self) -> &ErasedNest {
+        self.erased
     }
 }
 
 impl<'n, P: Copy> Nest<'n, P> {
-    /// Orders the loops by the strides of the operands from `first` on, outermost the largest; turns negative strides, and
-    /// joins loops that continue each other.
+    /// Orders the loops by the strides of the operands from `first` on, with the largest outermost. Reverses loops with negative
+    /// strides, and merges loops that continue each other.
     #[inline(always)]
     pub(crate) fn arrange(&mut self, first: usize) {
-        self.state.arrange(first);
+        self.erased.arrange(first);
     }
 
-    /// Two halves of the nest, each with a part of the loop at `place`: a kept one, or any one of inputs alone.
+    /// Two halves of the nest, each with a part of the loop at `place`. It is a kept loop, unless the nest has only inputs.
     ///
     /// # Panics
-    /// If the loop is another one or has one step.
-    pub(crate) fn halves<'m>(self, place: usize, room: &'m mut State) -> [Nest<'m, P>; 2]
+    /// If it is a reduced loop of a nest with an output, or has one step.
+    pub(crate) fn halves<'m>(self, place: usize, scratch: &'m mut ErasedNest) -> [Nest<'m, P>; 2]
     where
         'n: 'm,
     {
-        let state = self.state.halve(place, room);
-        [Nest { state, with: self.with }, Nest { state: room, with: self.with }]
+        let erased = self.erased.halve(place, scratch);
+        [Nest { erased, pass: self.pass }, Nest { erased: scratch, pass: self.pass }]
     }
 
-    /// Calls `then` with parts of up to `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
+    /// Calls `then` with parts of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
     #[inline]
     pub(crate) fn for_each_tile(self, tile: &[usize], then: &mut dyn FnMut(Nest<'_, P>)) {
-        let mut tiles = Tiles::of(self.state, tile);
-        while tiles.next(self.state) {
-            then(Nest { state: &mut *self.state, with: self.with });
+        let mut tiles = Tiles::of(self.erased, tile);
+        while tiles.next(self.erased) {
+            then(Nest { erased: &mut *self.erased, pass: self.pass });
         }
     }
 
-    /// The inputs alone.
+    /// The nest without access to its output.
     #[inline]
-    pub(crate) fn inputs<'m>(&self, room: &'m mut State) -> Nest<'m, P> {
-        Nest { state: self.state.inputs(room), with: self.with }
+    pub(crate) fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> Nest<'m, P> {
+        Nest { erased: self.erased.inputs(scratch), pass: self.pass }
     }
 }
 
-/// How many of the slots with the brand `'s` have been written.
+/// The number of slots with the brand `'s` that have been written.
 pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
 
 impl<'s> Written<'s> {
@@ -256,11 +292,11 @@ impl<'s> Written<'s> {
         self.0
     }
 
-    /// Writes the elements that `append` appends.
+    /// Fills the slots, as a vector to which `append` appends.
     #[inline(always)]
-    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut Room<'_, A>)) -> Self {
-        let mut room = slots.into_room();
-        append(&mut room);
-        Self(room.len(), PhantomData)
+    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
+        let mut vec = slots.into_vec();
+        append(&mut vec);
+        Self(vec.len(), PhantomData)
     }
 }

@@ -1,9 +1,9 @@
-//! The arrays that a nest is made of: the one that is written, and those that are read.
+//! The arrays of a nest: the output, and the inputs.
 
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::{Elements, Kinds, OPERANDS};
+use super::{ElementInfo, Elements, OPERANDS};
 use crate::kernel::order::AxisOrder;
 use alloc::vec::Vec;
 use core::iter::zip;
@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use ndarray::{ArrayRef, Dimension};
 
-/// The sizes and the strides of an array's axes. Strides count elements.
+/// The sizes and strides of an array's axes. Strides count elements.
 #[derive(Clone, Copy)]
 pub(crate) struct StridedAxes<'a> {
     pub(super) sizes: &'a [usize],
@@ -29,7 +29,7 @@ impl StridedAxes<'_> {
     }
 }
 
-/// The number of elements, if they are in standard layout and there are some.
+/// The number of elements, if it is not zero and they are in standard layout.
 #[inline]
 pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
     let mut len = 1_usize;
@@ -48,10 +48,10 @@ pub(crate) trait AxisSelection {
     fn contains(&self, axis: usize) -> bool;
 }
 
-/// The axes that an output does not have; without a set, the leading ones.
+/// The axes of a shape that an output lacks; without a set, the leading ones.
 pub(crate) type Dropped<'a> = Option<&'a dyn AxisSelection>;
 
-/// An array that is written.
+/// An array to write to.
 pub(crate) struct Output<'a, T> {
     pub(super) at: *mut T,
     pub(super) axes: StridedAxes<'a>,
@@ -75,16 +75,16 @@ impl<'a, T> Output<'a, T> {
 ///
 /// Not exported; public because [`Inputs`] lead to them.
 #[derive(Clone, Copy)]
-pub struct Reads<'a> {
+pub struct RawInputs<'a> {
     pub(super) at: [*const u8; OPERANDS - 1],
     pub(super) sizes: [&'a [usize]; OPERANDS - 1],
     pub(super) strides: [&'a [isize]; OPERANDS - 1],
-    pub(super) kinds: &'static Kinds,
+    pub(super) info: &'static ElementInfo,
 }
 
 /// Arrays of elements `E` that are read together.
 pub struct Inputs<'a, E> {
-    pub(super) reads: Reads<'a>,
+    pub(super) raw: RawInputs<'a>,
     pub(super) arrays: PhantomData<&'a E>,
 }
 
@@ -97,11 +97,11 @@ impl<E> Clone for Inputs<'_, E> {
 impl<E> Copy for Inputs<'_, E> {}
 
 impl<'a, E> Deref for Inputs<'a, E> {
-    type Target = Reads<'a>;
+    type Target = RawInputs<'a>;
 
     #[inline(always)]
-    fn deref(&self) -> &Reads<'a> {
-        &self.reads
+    fn deref(&self) -> &RawInputs<'a> {
+        &self.raw
     }
 }
 
@@ -113,8 +113,8 @@ macro_rules! inputs {
                 let (mut at, mut sizes, mut strides) =
                     ([core::ptr::null(); OPERANDS - 1], [&[][..]; OPERANDS - 1], [&[][..]; OPERANDS - 1]);
                 $((at[$k], sizes[$k], strides[$k]) = ($a.as_ptr().cast(), $a.shape(), $a.strides());)+
-                let kinds = const { &<($($A,)+) as Elements>::KINDS };
-                Self { reads: Reads { at, sizes, strides, kinds }, arrays: PhantomData }
+                let info = const { &<($($A,)+) as Elements>::INFO };
+                Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
             }
         }
     };
@@ -126,14 +126,14 @@ inputs!(4: A DA a 0, B DB b 1, C DC c 2, D DD d 3);
 inputs!(5: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4);
 inputs!(6: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4, F DF f 5);
 
-impl<'a> Reads<'a> {
+impl<'a> RawInputs<'a> {
     /// The shapes of the arrays.
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
-        &self.sizes[..self.kinds.count]
+        &self.sizes[..self.info.count]
     }
 
-    /// The number of elements of array `k`, if it is in standard layout and has some.
+    /// The number of elements of array `k`, if it is not zero and they are in standard layout.
     #[inline]
     pub(super) fn standard_len(&self, k: usize) -> Option<usize> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
@@ -141,15 +141,15 @@ impl<'a> Reads<'a> {
 
     /// Whether every array is in standard layout and has elements.
     pub(crate) fn are_standard(&self) -> bool {
-        (0..self.kinds.count).all(|k| self.standard_len(k).is_some())
+        (0..self.info.count).all(|k| self.standard_len(k).is_some())
     }
 
-    /// Whether every array repeats one element along its last axis.
+    /// Whether the last axis of every array has stride 0.
     pub(crate) fn are_repeated(&self) -> bool {
-        (0..self.kinds.count).all(|k| self.strides[k].last() == Some(&0))
+        (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
     }
 
-    /// The distance of two elements of input `k` along an axis of `shape`, to which its axes are aligned at the right.
+    /// The stride of input `k`, aligned at the right, along an axis of `shape`, without its sign.
     fn distance(&self, k: usize, shape: &[usize], axis: usize) -> usize {
         let own = self.sizes[k];
         match (axis + own.len()).checked_sub(shape.len()) {
@@ -158,17 +158,18 @@ impl<'a> Reads<'a> {
         }
     }
 
-    /// The same arrays with axis `order[i]` of `shape` as axis `i`: their sizes and strides, which are written to `axes`.
+    /// The arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. Writes
+    /// the sizes and strides to `axes`.
     pub(crate) fn in_order<'x>(
         &self,
         shape: &[usize],
         order: &[usize],
         axes: &'x mut OrderedAxes,
-    ) -> Reads<'x>
+    ) -> RawInputs<'x>
     where
         'a: 'x,
     {
-        for k in 0..self.kinds.count {
+        for k in 0..self.info.count {
             for &axis in order {
                 let (size, stride) = match (axis + self.sizes[k].len()).checked_sub(shape.len()) {
                     Some(i) => (self.sizes[k][i], self.strides[k][i]),
@@ -179,28 +180,28 @@ impl<'a> Reads<'a> {
             }
         }
         let axes = &*axes;
-        let mut reads = Reads {
+        let mut inputs = RawInputs {
             at: self.at,
             sizes: [&[]; OPERANDS - 1],
             strides: [&[]; OPERANDS - 1],
-            kinds: self.kinds,
+            info: self.info,
         };
-        for k in 0..self.kinds.count {
-            (reads.sizes[k], reads.strides[k]) = (&axes.0[k], &axes.1[k]);
+        for k in 0..self.info.count {
+            (inputs.sizes[k], inputs.strides[k]) = (&axes.0[k], &axes.1[k]);
         }
-        reads
+        inputs
     }
 }
 
-/// The sizes and the strides of arrays in another order of axes.
+/// The sizes and the strides of arrays with permuted axes.
 #[derive(Default)]
 pub(crate) struct OrderedAxes([Vec<usize>; OPERANDS - 1], [Vec<isize>; OPERANDS - 1]);
 
-impl AxisOrder for Reads<'_> {
-    /// Whether `former` is inside for all arrays that move along both.
+impl AxisOrder for RawInputs<'_> {
+    /// Whether `former` has the smaller stride in all arrays that move along both axes.
     fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
-        for k in 0..self.kinds.count {
+        for k in 0..self.info.count {
             let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
             if former != 0 && latter != 0 {
                 inside = Some(inside != Some(false) && former < latter);

@@ -1,104 +1,127 @@
-//! Elements combined without being stored: along the two innermost loops at once. A panel is some neighbours along the innermost
-//! loop, whose accumulators are registers, be they parts of one lane or the elements of several rows.
+//! Sums in registers, of elements that are not stored: along the two innermost loops at once.
+//!
+//! A panel is [`WIDE`] or [`NARROW`] neighbours along the innermost loop. Each neighbour has an accumulator in a register.
+//! [`ErasedNest::sum_loop`] chooses the loop along which panels are added:
+//! - the innermost loop. Then the accumulators are parts of a lane's sum;
+//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows. The innermost such
+//!   loop serves if it has some rows, because its rows are near each other in memory; otherwise the longest one does.
 //!
 //! ```text
-//! for each lane:                              for each group of rows, at each index of the loops outside:
-//!     for each part of it:                        for each panel of the row:
-//!         for each panel of the part:                 for each row of the group:
-//!             sums += panel                               sums += panel
-//!         write sums                                  output = sums, or += sums after the first group
+//! for each lane:                              for each group of rows:
+//!     for each part of the lane:                  at each index of the loops outside:
+//!         for each panel of the part:                 for each panel of the row:
+//!             accumulators += panel                       for each row of the group:
+//!         output = accumulators                               accumulators += panel
+//!                                                         output = accumulators, or += after the first group
 //! ```
 //!
-//! A panel has [`WIDE`] neighbours; [`NARROW`] ones follow where fewer are left, the last of which overlaps with the one before.
+//! [`RowGroups`] are chosen once for a nest, so that halves and blocks add rows in the same order. Groups are the outermost loop.
+//!
+//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the panel before, so that it
+//! is full too. Its first [`Panels::overlap`] neighbours are not added to the output again.
 
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, advance_tile, is_dense};
-use super::{JOINED, Loop, OPERANDS, Pointers, State, Steps};
+use super::{ErasedNest, InputSet, JOINED_ROW, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 
 /// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 times as long, and 64 are no
 /// longer kept in registers.
 pub(crate) const WIDE: usize = 32;
 
-/// The neighbours of a panel where a wide one does not fit.
+/// The neighbours of a panel where no wide one fits.
 pub(crate) const NARROW: usize = 8;
-/// How many panels of a lane are added before the sums are folded, and how many sums of groups of rows are added: so the error
-/// stays small.
+/// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
+/// keep the error small.
 const ROUNDS: usize = 64;
-/// Lanes from here on have wide panels, because folding these takes a while.
-const LONG: usize = 128;
-/// Lanes of fewer bytes are stored, and folded side by side.
-const LANE: usize = 64;
-/// The elements of lanes that are taken together.
-const IN_L1: usize = 4096;
-/// How many rows are added in registers; of narrow ones, up to four times as many.
-const ROWS: usize = 4;
+/// The fewest elements of a lane with wide panels: folding their accumulators takes a while. Groups have more rows if rows are
+/// shorter.
+const LONG_LANE: usize = 128;
+/// The fewest bytes of a lane that is summed in panels. Shorter ones are stored, and folded side by side.
+const MIN_LANE_BYTES: usize = 64;
+/// The most elements of the lanes or rows whose panels of one width are visited together.
+const L1_ELEMENTS: usize = 4096;
+/// The fewest rows of a group. Groups of short rows have up to four times as many.
+const GROUP_ROWS: usize = 4;
 
-/// The steps of a loop, and the bytes that each operand moves.
+/// A loop that may be kept or reduced: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
-pub(super) struct Side {
+pub(super) struct LoopStrides {
     pub(super) len: usize,
     pub(super) strides: [isize; OPERANDS],
 }
 
 impl Loop {
-    fn side(&self) -> Side {
-        Side { len: self.len, strides: self.strides }
+    fn len_and_strides(&self) -> LoopStrides {
+        LoopStrides { len: self.len, strides: self.strides }
     }
 }
 
-/// So many steps as one.
-fn times(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
+/// The strides of several steps as one.
+fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     strides.map(|stride| stride * steps.cast_signed())
 }
 
-/// From one panel to the next, for wide ones and for others.
-fn beside(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
-    [WIDE, NARROW].map(|width| times(neighbours, width))
+/// The strides from one panel to the next, for wide panels and for narrow ones.
+fn panel_strides(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
+    [WIDE, NARROW].map(|width| scaled(neighbours, width))
 }
 
-/// What is combined at each index of a loop: a lane, or some rows.
-pub(crate) struct Sums {
+/// The panels at each index of a loop: those of a lane, or of a group of rows.
+pub(crate) struct PanelSums {
     at: Pointers,
-    outside: Side,
-    /// The neighbours along the innermost loop.
-    neighbours: Side,
-    /// From one step of a panel to the next, for wide ones and for others.
-    along: [[isize; OPERANDS]; 2],
-    /// From one panel to the next, likewise.
-    beside: [[isize; OPERANDS]; 2],
-    /// The rows, or `None` for a lane.
+    /// The loop over lanes or groups.
+    outside: LoopStrides,
+    /// The innermost loop.
+    neighbours: LoopStrides,
+    /// The strides from one step of a panel to the next, for wide panels and for narrow ones.
+    step_strides: [[isize; OPERANDS]; 2],
+    /// The strides from one panel to the next, for wide panels and for narrow ones.
+    panel_strides: [[isize; OPERANDS]; 2],
+    /// The rows of a group, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
-    moving: u8,
-    /// Whether results are added to the output: at the first step outside, and at the others.
-    adds: [bool; 2],
+    moving: InputSet,
+    /// Whether results are added to the output, at the first step of `outside` and at the others.
+    is_added: [bool; 2],
 }
 
-/// Panels of one width, each some neighbours at several steps.
+/// Panels of one width. Each has some neighbours at several steps.
 pub(crate) struct Panels<'p> {
     pub(super) count: usize,
-    /// From one panel to the next.
-    pub(super) beside: &'p [isize; OPERANDS],
+    /// The strides from one panel to the next.
+    pub(super) panel_strides: &'p [isize; OPERANDS],
     pub(super) width: usize,
+    /// The strides from one neighbour to the next.
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
-    pub(super) moving: u8,
+    pub(super) moving: InputSet,
+    /// The number of steps that are combined.
     pub(super) steps: usize,
-    pub(super) along: &'p [isize; OPERANDS],
+    /// The strides from one step to the next.
+    pub(super) step_strides: &'p [isize; OPERANDS],
     /// Whether the results are added to the output.
-    pub(super) adds: bool,
-    /// The first neighbours that other panels have too: they are not added again.
+    pub(super) is_added: bool,
+    /// The number of first neighbours that the panel before has too. They are not added to the output again.
     pub(super) overlap: usize,
 }
 
-impl Sums {
-    /// The rows of a block, each element of which is a sum of one.
-    pub(super) fn of_rows(block: &Block<'_>, moving: u8) -> Self {
-        let [outside, neighbours] = block.sides();
-        let (along, beside) = ([[0; OPERANDS]; 2], beside(&neighbours.strides));
-        Self { at: *block.at, outside, neighbours, along, beside, rows: Some(1), moving, adds: [false; 2] }
+impl PanelSums {
+    /// The rows of a block, as sums of one row each.
+    pub(super) fn of_rows(block: &Block<'_>, moving: InputSet) -> Self {
+        let [outside, neighbours] = block.loops();
+        let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
+        Self {
+            at: *block.at,
+            outside,
+            neighbours,
+            step_strides,
+            panel_strides,
+            rows: Some(1),
+            moving,
+            is_added: [false; 2],
+        }
     }
 
     /// [`for_each`](Self::for_each), compiled once.
@@ -106,20 +129,21 @@ impl Sums {
         self.for_each(inputs, then);
     }
 
-    /// Calls `then` for panels, with the first pointers of the output and of `inputs` inputs.
+    /// Calls `then` with panels, and the first pointers of the output and of the inputs, of which there are `inputs`.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panels<'_>)) {
-        let (mut at, mut adds, mut rest) = (self.at, self.adds[0], self.outside.len);
+        let (mut at, mut is_added, mut rest) = (self.at, self.is_added[0], self.outside.len);
         while rest > 0 {
-            // several that stay in L1 are taken together, one width after the other
-            let is_alone = self.rows.is_some() && self.neighbours.len >= LONG || adds != self.adds[1];
-            let together = if is_alone { 1 } else { (IN_L1 / self.neighbours.len).clamp(1, rest) };
-            self.for_each_width(at, (together, adds), inputs, &mut then);
+            // several lanes or groups that stay in L1 are visited together, one panel width after the other
+            let is_alone =
+                self.rows.is_some() && self.neighbours.len >= LONG_LANE || is_added != self.is_added[1];
+            let at_once = if is_alone { 1 } else { (L1_ELEMENTS / self.neighbours.len).clamp(1, rest) };
+            self.for_each_width(at, (at_once, is_added), inputs, &mut then);
             for k in 0..=inputs {
-                at[k] = at[k].wrapping_offset(self.outside.strides[k] * together.cast_signed());
+                at[k] = at[k].wrapping_offset(self.outside.strides[k] * at_once.cast_signed());
             }
-            rest -= together;
-            adds = self.adds[1];
+            rest -= at_once;
+            is_added = self.is_added[1];
         }
     }
 
@@ -127,11 +151,11 @@ impl Sums {
     fn for_each_width(
         &self,
         first: Pointers,
-        (together, is_added): (usize, bool),
+        (at_once, is_added): (usize, bool),
         inputs: usize,
         then: &mut impl FnMut(&Pointers, &Panels<'_>),
     ) {
-        let Side { len, strides: neighbours } = &self.neighbours;
+        let LoopStrides { len, strides: neighbours } = &self.neighbours;
         let (mut at, mut done) = (first, 0);
         while done < *len {
             let overlap = NARROW.saturating_sub(*len - done);
@@ -139,34 +163,35 @@ impl Sums {
                 at[k] = at[k].wrapping_offset(-neighbours[k] * overlap.cast_signed());
             }
             let left = *len - done + overlap;
-            let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG);
+            let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG_LANE);
             let width = if is_wide { WIDE } else { NARROW };
             let panels_left = left / width;
             let mut panels = Panels {
-                count: together,
-                beside: &self.outside.strides,
+                count: at_once,
+                panel_strides: &self.outside.strides,
                 width,
                 neighbours,
                 moving: self.moving,
                 steps: 1,
-                along: &self.along[usize::from(!is_wide)],
-                adds: is_added,
+                step_strides: &self.step_strides[usize::from(!is_wide)],
+                is_added,
                 overlap,
             };
             let mut covered = width;
             if let Some(rows) = self.rows {
                 panels.steps = rows;
-                if together == 1 {
+                if at_once == 1 {
                     // the panels of a row
-                    (panels.count, panels.beside) = (panels_left, &self.beside[usize::from(!is_wide)]);
+                    (panels.count, panels.panel_strides) =
+                        (panels_left, &self.panel_strides[usize::from(!is_wide)]);
                     covered *= panels_left;
                 }
             } else {
                 panels.steps = panels_left.min(ROUNDS);
                 covered *= panels.steps;
-                // what is left of a lane is added to its first sums
+                // the rest of a lane is added to its first accumulators
                 if !is_wide {
-                    (at[0], panels.adds) = (first[0], done > 0);
+                    (at[0], panels.is_added) = (first[0], done > 0);
                 }
             }
             then(&at, &panels);
@@ -180,59 +205,59 @@ impl Sums {
     }
 }
 
-/// How the rows of a nest are reduced: one way for all its parts.
+/// How the rows of a nest are grouped. All parts of the nest have the same groups.
 #[derive(Clone, Copy)]
 pub(super) struct RowGroups {
-    /// The rows that are added in registers.
+    /// The rows of a group, which are added in registers.
     at_once: usize,
-    /// The elements of a row.
+    /// The elements of a row, which may be that of several loops.
     len: usize,
 }
 
 impl RowGroups {
-    /// The most rows whose sum is made at once.
-    pub(super) fn most(self) -> usize {
+    /// The most rows that are added to one sum.
+    pub(super) fn max_rows(self) -> usize {
         ROUNDS * self.at_once
     }
 }
 
-/// The longest lane of which there are up to `sums` sums.
+/// The longest lane with at most `sums` sums.
 pub(crate) fn longest_lane(sums: usize) -> usize {
     (sums / WIDE).max(1) * WIDE * ROUNDS
 }
 
-/// How many sums there are of the loop at `place`, along which sums are made.
-pub(crate) fn sums_along(place: usize, loops: usize, len: usize) -> usize {
+/// The number of sums along the sum loop, which is the one at `place`.
+pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
     match place + 1 == loops {
         false => 1,
-        true if len < LONG => NARROW,
+        true if len < LONG_LANE => NARROW,
         true => (len / WIDE).div_ceil(ROUNDS) * WIDE,
     }
 }
 
-impl State {
-    /// The place of the loop along which elements are combined in registers, if there is one: a lane, or the longest reduced loop
-    /// of rows. The elements have `size` bytes.
-    pub(super) fn summed(&self, size: usize) -> Option<usize> {
+impl ErasedNest {
+    /// The place of the sum loop, along which elements are combined in registers, if there is one. The elements have `size`
+    /// bytes.
+    pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
         let ((inner, outer), sizes) = (self.loops.split_last()?, self.sizes());
         let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
         if inner.len < NARROW || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
             return None;
         }
-        // the nearest rows, unless they are few; lanes need a fold each
+        // near rows, unless they are few. Lanes need a fold each, so rows are preferred to short lanes
         let is_reduced = |&place: &usize| !outer[place].kept;
         let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
-        let few = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
+        let longest = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
         if inner.kept || near.is_some() && inner.len < WIDE {
-            return near.or(few);
+            return near.or(longest);
         }
-        (inner.len * size >= LANE).then_some(outer.len())
+        (inner.len * size >= MIN_LANE_BYTES).then_some(outer.len())
     }
 
-    /// How rows of this nest are reduced.
+    /// The groups of rows of this nest.
     pub(super) fn row_groups(&self) -> RowGroups {
         let Some((inner, outer)) = self.loops.split_last() else { return RowGroups { at_once: 1, len: 1 } };
-        // the output, of another layout, must not change the order of additions
+        // by the inputs alone: the layout of the output must not change the order of additions
         let mut len = inner.len;
         let continues = |l: &Loop, len: usize| {
             (1..self.operands.count).all(|k| l.strides[k] == inner.strides[k] * len.cast_signed())
@@ -243,70 +268,69 @@ impl State {
             }
             len *= l.len;
         }
-        RowGroups { at_once: (LONG / len).clamp(ROWS, 4 * ROWS), len }
+        RowGroups { at_once: (LONG_LANE / len).clamp(GROUP_ROWS, 4 * GROUP_ROWS), len }
     }
 
-    /// Whether the elements of an array are folded where they lie: those of adjacent lanes, and of rows that are narrow and
-    /// adjacent to each other.
+    /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short rows that are contiguous
+    /// together.
     pub(super) fn is_folded_in_place(&self, size: usize, rows: RowGroups) -> bool {
         match &self.loops[..] {
-            [.., outer, row] if row.kept => rows.len < JOINED && is_dense(&[*outer, *row], 1, size),
+            [.., outer, row] if row.kept => rows.len < JOINED_ROW && is_dense(&[*outer, *row], 1, size),
             [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
             [] => false,
         }
     }
 
-    /// Calls `then` with sums along the loop at `place`, at each index of the others, in order: at `out`, where there is room for
-    /// `len` of `size` bytes.
+    /// Calls `then` with the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops
+    /// in order. `out` has memory for `len` sums of `size` bytes.
     pub(super) fn for_each_sums(
         &mut self,
         place: usize,
         (out, len, size): (*mut u8, usize, usize),
         RowGroups { at_once, .. }: RowGroups,
-        then: &mut dyn FnMut(&Sums),
+        then: &mut dyn FnMut(&PanelSums),
     ) {
         let (mut width, count) = (size, self.loops.len());
         for (i, l) in self.loops.iter_mut().enumerate().rev() {
             l.strides[0] = if i == place { 0 } else { width.cast_signed() };
-            width *= if i == place { sums_along(place, count, l.len) } else { l.len };
+            width *= if i == place { sum_count(place, count, l.len) } else { l.len };
         }
-        ensure(width == len * size, "room for the sums");
+        ensure(width == len * size, "no room for the sums");
         self.operands.at[0] = out;
         let (last, is_lane) = (count - 1, place + 1 == count);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
         let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
-        let rows = if is_lane { TRIVIAL } else { inner[0] };
+        let rows = if is_lane { ONE_STEP } else { inner[0] };
         let (outer, outside) = split_outside(outer);
         let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
-        let mut neighbours = inner[inner.len() - 1].side();
+        let mut neighbours = inner[inner.len() - 1].len_and_strides();
         neighbours.strides[0] = size.cast_signed();
-        let moving =
-            (1..self.operands.count).fold(0, |set, k| set | u8::from(neighbours.strides[k] != 0) << (k - 1));
+        let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
         let mut at = self.operands.at;
-        let beside = beside(&neighbours.strides);
-        let mut sums = Sums {
+        let panel_strides = panel_strides(&neighbours.strides);
+        let mut sums = PanelSums {
             at,
-            outside: outside.side(),
+            outside: outside.len_and_strides(),
             neighbours,
-            along: if is_lane { beside } else { [rows.strides; 2] },
-            beside,
+            step_strides: if is_lane { panel_strides } else { [rows.strides; 2] },
+            panel_strides,
             rows: None,
             moving,
-            adds: [false; 2],
+            is_added: [false; 2],
         };
         let (mut position, mut done) = (Steps::filled(outer.len(), 0), 0);
         while done < rows.len {
             let mut taken = at_once.min(rows.len - done);
             if !is_lane {
-                (sums.rows, sums.adds) = (Some(taken), [done > 0, true]);
+                (sums.rows, sums.is_added) = (Some(taken), [done > 0, true]);
             }
             if outside.len == 1 && taken == at_once {
                 // all groups at once
                 let groups = (rows.len - done) / at_once;
-                sums.outside = Side { len: groups, strides: times(&rows.strides, taken) };
+                sums.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
                 taken *= groups;
             } else {
-                (sums.outside, sums.adds[1]) = (outside.side(), sums.adds[0]);
+                (sums.outside, sums.is_added[1]) = (outside.len_and_strides(), sums.is_added[0]);
             }
             loop {
                 sums.at = at;
@@ -324,13 +348,13 @@ impl State {
     }
 }
 
-/// Takes a loop out of others: the innermost one that is not short, or else the innermost one.
+/// Separates one loop from the others: the innermost one that is not short, or else the innermost one.
 fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], Loop) {
-    let Some(last) = outer.len().checked_sub(1) else { return (outer, TRIVIAL) };
+    let Some(last) = outer.len().checked_sub(1) else { return (outer, ONE_STEP) };
     let place = outer.iter().rposition(|l| l.len >= NARROW).unwrap_or(last);
     outer[place..].rotate_left(1);
     let outside = outer[last];
     (&mut outer[..last], outside)
 }
 
-const TRIVIAL: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };
+const ONE_STEP: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };

@@ -1,25 +1,25 @@
-//! Where types stop: what knows the types of the elements at the pointers of a nest, and what follows these pointers. Of this, the
-//! methods of [`Rows`] and [`Makes`] alone are compiled for each closure.
+//! Where types stop: the objects that know the types behind a nest's pointers, and the functions that follow these pointers.
+//! Only the methods of [`Rows`] and [`ElementLoops`] are compiled for each closure.
 //!
 //! # What is trusted
-//! - [`Elements`] is implemented here for tuples, whose methods treat each pointer alike: `KINDS` has the sizes, the sets of inputs
-//!   that `row` and `panels` have loops for, and which elements are plain numbers.
-//! - [`RowsOf`] and [`MakesOf`] tie an object to the types that [`Inputs`] and [`Output`] have. A nest is made of both at once.
-//! - [`Block`] and [`Panels`] are made by `cut` and `panels` alone, whose fields are private to `nest`: they lead to elements of the
-//!   nest that they are made of, each output once, or to copies of these.
-//! - [`Written`] counts slots of its brand: only what visits them makes one.
+//! - [`Elements`] is implemented here, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
+//!   the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
+//! - [`RowsOf`] and [`ElementLoopsOf`] tie an object to the types of [`Inputs`] and [`Output`]. A nest is made of both at once.
+//! - [`Block`] and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements
+//!   of the nest that they were made from, to each output once, or to copies of its elements.
+//! - [`Written`] counts slots of its brand. Only functions that write slots make one.
 
 use super::arrange::RawOutput;
-use super::cut::{Block, Tiles, advance, few};
-use super::panels::{NARROW, Panels, RowGroups, Sums, WIDE};
+use super::cut::{Block, Tiles, advance, small_block};
+use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, Form, Inputs, Nest, OPERANDS, Output, Pointers, Reads, State,
-    Steps, StridedAxes, Written, is_dense, standard_len, steps,
+    Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
+    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
-use crate::kernel::memory::{Copies, Slot, Slots, gather};
+use crate::kernel::memory::{OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known, neutral, plain_size};
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, neutral, plain_size};
 use crate::kernel::source::{Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
@@ -29,43 +29,42 @@ use core::mem::{MaybeUninit, needs_drop};
 use core::slice;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 
-/// What is known of the elements of inputs without their types.
+/// Facts about the elements of inputs that the untyped parts of the kernel need.
 ///
 /// Not exported; public because [`Elements`] has one.
-pub struct Kinds {
+pub struct ElementInfo {
     /// The number of inputs.
     pub(super) count: usize,
-    /// The bytes of an element of each operand, and 0 for the output.
+    /// The bytes of an element of each operand; 0 for the output.
     pub(super) sizes: [usize; OPERANDS],
-    /// The sets of inputs for which [`Elements::row`] has a loop in which these move and the others stay: bit `k - 1` for
-    /// operand `k`.
-    pub(super) rows: &'static [u8],
-    /// Bit `k` is set if the elements of operand `k` are plain numbers.
-    pub(super) plain: fn() -> u8,
+    /// The sets of inputs for which [`Elements::row`] has a loop, along which these move and the others stay.
+    pub(super) row_loops: &'static [InputSet],
+    /// The inputs whose elements are plain numbers.
+    pub(super) plain: fn() -> InputSet,
 }
 
-/// The types of the elements that are read: a tuple of up to six.
+/// The types of the inputs' elements: a tuple of up to six.
 ///
 /// Not exported; public because hidden parts of public traits name it.
 ///
 /// # Safety
-/// `refs` and `row` are about pointers `1..=COUNT`, each to elements of its place's type.
+/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place.
 #[allow(missing_docs, reason = "not exported")]
 pub unsafe trait Elements {
     type Refs<'r>
     where
         Self: 'r;
 
-    const COUNT: usize = Self::KINDS.count;
+    const COUNT: usize = Self::INFO.count;
 
-    /// What is known without the types.
+    /// The facts that the untyped parts of the kernel need.
     #[doc(hidden)]
-    const KINDS: Kinds;
+    const INFO: ElementInfo;
 
-    /// The elements at a place of the inputs in `MOVING`, and the first ones of the others.
+    /// The element of each input: at `place` for the inputs in `MOVING`, and the first one for the others.
     ///
     /// # Safety
-    /// Each pointer is to an element that is borrowed for `'r`, or to so many that there is one at this place if it moves.
+    /// Each pointer points to an element that is borrowed for `'r`; for the inputs in `MOVING`, to more than `place` of them.
     #[doc(hidden)]
     unsafe fn refs_at<'r, const MOVING: u8>(at: &Pointers, place: usize) -> Self::Refs<'r>
     where
@@ -74,36 +73,27 @@ pub unsafe trait Elements {
     /// Visits each element of a row with an element of each input.
     ///
     /// # Safety
-    /// Each pointer is to an element that is borrowed, or as many as the output has if it is in `moving`.
+    /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has.
     #[doc(hidden)]
-    unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: u8, visit: &mut V);
+    unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: InputSet, visit: &mut V);
 
     /// Combines the elements of `N` neighbours at each step of each panel.
     ///
     /// # Safety
-    /// At each step, each pointer is to an element that is borrowed, or to `N` if it is in `panels.moving`. The output has `N` elements, or
-    /// places for them where nothing is added.
+    /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output
+    /// has `N` elements, which may be uninitialised unless `panels.is_added`.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
-    unsafe fn panels<A: Clone, M: Make<A, Self>, O: Operation<A>, const N: usize>(
+    unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
         panels: &Panels<'_>,
-        maker: (&mut M, O),
+        map: &mut M,
+        op: O,
     ) where
         Self: Sized;
 }
 
-/// The elements that pointers lead to.
-///
-/// # Safety
-/// Each pointer is to an element that is borrowed for `'r`.
-#[inline(always)]
-unsafe fn refs<'r, E: Elements + 'r>(at: &Pointers) -> E::Refs<'r> {
-    // SAFETY: As the caller promises.
-    unsafe { E::refs_at::<0>(at, 0) }
-}
-
-/// Changes an element of the output by the elements at its index.
+/// A function that changes an element of the output, from the elements of the inputs at its index.
 ///
 /// Not exported; public because [`Elements`] names it.
 pub trait Visit<T, E: Elements + ?Sized> {
@@ -111,22 +101,22 @@ pub trait Visit<T, E: Elements + ?Sized> {
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
-/// Makes a result of the elements at an index.
-pub(crate) trait Make<R, E: Elements> {
-    /// Whether the result is a clone of the one element.
+/// A function from the elements of the inputs at an index to a result.
+pub(crate) trait MapElement<R, E: Elements> {
+    /// Whether the function clones its one element.
     const IS_CLONE: bool = false;
 
-    fn make(&mut self, items: E::Refs<'_>) -> R;
+    fn map(&mut self, items: E::Refs<'_>) -> R;
 }
 
-/// The inputs that move along a row: bit `k - 1` for operand `k`.
+/// The [`InputSet`] of the inputs that move along a row, known to the compiler.
 struct Moving<const INPUTS: u8>;
 
 impl<const INPUTS: u8> Moving<INPUTS> {
-    /// The place in the slice of operand `k` for place `i` of the row.
+    /// The place in the slice of operand `k` at place `i` of the row.
     #[inline(always)]
-    fn place(k: u8, i: usize) -> usize {
-        if const { INPUTS } >> (k - 1) & 1 == 1 { i } else { 0 }
+    fn place(k: usize, i: usize) -> usize {
+        if InputSet(INPUTS).contains(k) { i } else { 0 }
     }
 }
 
@@ -155,15 +145,15 @@ macro_rules! elements {
             row::<INPUTS, T, $($A,)* V>(out, $($a,)* visit);
         }
 
-        // SAFETY: Each method treats every pointer of the tuple alike.
+        // SAFETY: The macro writes the same code for every place of the tuple, with the pointer and the type at that place.
         unsafe impl<$($A),*> Elements for ($($A,)*) {
             type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
 
-            const KINDS: Kinds = {
+            const INFO: ElementInfo = {
                 let mut sizes = [0; OPERANDS];
                 $(sizes[$k] = size_of::<$A>();)*
-                let plain = || 0 $(| u8::from(plain_size::<$A>().is_some()) << $k)*;
-                Kinds { count: $count, sizes, rows: &[$($moving),*], plain }
+                let plain = || InputSet(0 $(| u8::from(plain_size::<$A>().is_some()) << ($k - 1))*);
+                ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain }
             };
 
             #[inline(always)]
@@ -179,30 +169,31 @@ macro_rules! elements {
             unsafe fn row<T, V: Visit<T, Self>>(
                 out: &mut [T],
                 at: &Pointers,
-                moving: u8,
+                moving: InputSet,
                 visit: &mut V,
             ) {
-                let len = |k: u8| if moving >> (k - 1) & 1 == 1 { out.len() } else { 1 };
+                let len = |k: usize| if moving.contains(k) { out.len() } else { 1 };
                 // SAFETY: The caller promises these elements.
                 $(let $a = unsafe { slice::from_raw_parts(at[$k].cast::<$A>(), len($k)) };)*
                 let slices = ($($a,)*);
-                match moving {
+                match moving.0 {
                     $($moving => $row(Moving::<$moving>, out, slices, visit),)*
-                    _ => unreachable!("a row that there is"),
+                    _ => unreachable!("no row loop for these inputs"),
                 }
             }
 
             #[inline(always)]
             #[allow(private_interfaces, private_bounds, reason = "not exported")]
-            unsafe fn panels<R: Clone, M: Make<R, Self>, O: Operation<R>, const N: usize>(
+            unsafe fn panels<R: Clone, M: MapElement<R, Self>, O: Operation<R>, const N: usize>(
                 at: &Pointers,
                 panels: &Panels<'_>,
-                maker: (&mut M, O),
+                map: &mut M,
+                op: O,
             ) {
-                match panels.moving {
+                match panels.moving.0 {
                     // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, maker) },)*
-                    _ => unreachable!("a row that there is"),
+                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
+                    _ => unreachable!("no row loop for these inputs"),
                 }
             }
         }
@@ -215,19 +206,27 @@ elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110
 elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111);
 elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
 
-/// [`Elements::panels`] of a set of inputs that move.
+/// [`Elements::panels`] for one set of moving inputs.
 ///
 /// # Safety
 /// As for [`Elements::panels`].
 #[inline(always)]
-unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize, const MOVING: u8>(
+unsafe fn combine<
+    A: Clone,
+    E: Elements,
+    M: MapElement<A, E>,
+    O: Operation<A>,
+    const N: usize,
+    const MOVING: u8,
+>(
     at: &Pointers,
     panels: &Panels<'_>,
-    (make, op): (&mut M, O),
+    map: &mut M,
+    op: O,
 ) {
-    // copies, which the elements that are written are known not to be
-    let (mut first_at, beside, along) = (*at, *panels.beside, *panels.along);
-    let (count, steps, adds, overlap) = (panels.count, panels.steps, panels.adds, panels.overlap);
+    // local copies: LLVM knows that writes to the output do not change them
+    let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
+    let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
     for _ in 0..count {
         let (mut at, mut rest) = (first_at, steps);
         let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
@@ -239,106 +238,103 @@ unsafe fn combine<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N
             }
             _ => {
                 for i in 0..N {
-                    // SAFETY: The caller promises these elements, here and below.
-                    sums[i].write(make.make(unsafe { E::refs_at::<MOVING>(&at, i) }));
+                    // SAFETY: The caller promises these elements.
+                    sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
                 }
-                advance(&mut at, &along, E::COUNT);
+                advance(&mut at, &step_strides, E::COUNT);
                 rest -= 1;
             }
         }
-        for _ in 0..rest {
-            for i in 0..N {
-                // SAFETY: As above. Every sum was written.
-                unsafe {
-                    let element = make.make(E::refs_at::<MOVING>(&at, i));
+        let out = first_at[0].cast::<A>();
+        // SAFETY: The caller promises these elements. Every sum was written.
+        unsafe {
+            for _ in 0..rest {
+                for i in 0..N {
+                    let element = map.map(E::refs_at::<MOVING>(&at, i));
                     sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
                 }
+                advance(&mut at, &step_strides, E::COUNT);
             }
-            advance(&mut at, &along, E::COUNT);
-        }
-        let out = first_at[0].cast::<A>();
-        for i in 0..N {
-            // SAFETY: As above.
-            unsafe {
+            for i in 0..N {
                 let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
-                out.write(match adds {
+                out.write(match is_added {
                     false => sum,
-                    // wide ones do not overlap, and some operations on them would no longer be vectorised
+                    // wide panels do not overlap: with this branch, LLVM would not vectorise some operations on them
                     true if const { N == NARROW } && i < overlap => (*out).clone(),
                     true => op.apply((*out).clone(), sum),
                 });
             }
         }
-        advance(&mut first_at, &beside, E::COUNT);
+        advance(&mut first_at, &panel_strides, E::COUNT);
     }
 }
 
-/// [`Elements::panels`] of any number of neighbours, one after the other.
+/// [`Elements::panels`] for any number of neighbours, one after the other.
 ///
 /// # Safety
 /// As for [`Elements::panels`].
 #[inline(never)]
-unsafe fn one_by_one<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>>(
+unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
     at: &Pointers,
-    &Panels { count, beside, width, neighbours, steps, along, adds, overlap, .. }: &Panels<'_>,
-    (make, op): (&mut M, O),
+    panels: &Panels<'_>,
+    map: &mut M,
+    op: O,
 ) {
-    let mut panel_at = *at;
+    let (&Panels { count, width, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
     for _ in 0..count {
         let mut first_at = panel_at;
-        for _ in 0..overlap {
-            advance(&mut first_at, neighbours, E::COUNT);
-        }
-        for _ in overlap..width {
-            // SAFETY: The caller promises these elements, here and below.
-            let (mut at, mut sum) = (first_at, make.make(unsafe { refs::<E>(&first_at) }));
-            for _ in 1..steps {
-                advance(&mut at, along, E::COUNT);
-                // SAFETY: As above.
-                sum = op.apply(sum, make.make(unsafe { refs::<E>(&at) }));
+        for i in 0..width {
+            if i >= overlap {
+                // SAFETY: The caller promises these elements.
+                unsafe {
+                    let (mut at, mut sum) = (first_at, map.map(E::refs_at::<0>(&first_at, 0)));
+                    for _ in 1..steps {
+                        advance(&mut at, panels.step_strides, E::COUNT);
+                        sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
+                    }
+                    let out = at[0].cast::<A>();
+                    out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
+                }
             }
-            let out = at[0].cast::<A>();
-            // SAFETY: As above.
-            unsafe { out.write(if adds { op.apply((*out).clone(), sum) } else { sum }) };
-            advance(&mut first_at, neighbours, E::COUNT);
+            advance(&mut first_at, panels.neighbours, E::COUNT);
         }
-        advance(&mut panel_at, beside, E::COUNT);
+        advance(&mut panel_at, panels.panel_strides, E::COUNT);
     }
 }
 
-/// What is done with the rows of blocks.
+/// Loops over the rows of blocks.
 pub(crate) trait Rows {
     /// # Safety
-    /// The elements at every index of the block have the types of this object. Those of the output are borrowed exclusively, or
-    /// places for them, and different ones; those of the inputs are borrowed.
+    /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
+    /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
     unsafe fn rows(&self, block: &Block<'_>);
 }
 
-/// [`Rows`] whose output has elements `T` and whose inputs have elements `E`.
+/// [`Rows`] for an output with elements `T` and inputs with elements `E`.
 pub(crate) trait RowsOf<T, E>: Rows {}
 
-/// [`Rows`] that write elements `A` to places for them, and combine them.
-pub(crate) trait Makes<A>: Rows {
-    /// Combines the elements of panels, if [`has_sums`] holds.
+/// Loops that compute elements `A` from those of the inputs. As [`Rows`], they write these to slots.
+pub(crate) trait ElementLoops<A>: Rows {
+    /// Combines the elements of panels. Does nothing unless [`fits_panels`] holds.
     ///
     /// # Safety
-    /// As for [`Elements::panels`], of the inputs in `panels.moving`.
+    /// As for [`Elements::panels`].
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>);
 
     /// The element at an index.
     ///
     /// # Safety
-    /// As for [`Rows::rows`], of the inputs alone.
+    /// As for [`Rows::rows`], for the inputs alone.
     unsafe fn one(&self, at: &Pointers) -> A;
 }
 
-/// [`Makes`] of inputs that have elements `E`.
-pub(crate) trait MakesOf<A, E>: Makes<A> {}
+/// [`ElementLoops`] for inputs with elements `E`.
+pub(crate) trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 
-/// Keeps what is generic over types invariant in them.
+/// Makes a type invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// Visits each element.
+/// [`Rows`] that visit each element by a closure that may have state.
 pub(crate) struct Visitor<V, T, E>(RefCell<V>, Invariant<(T, E)>);
 
 impl<V: Visit<T, E>, T, E: Elements> Visitor<V, T, E> {
@@ -356,7 +352,7 @@ impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
     }
 }
 
-/// The same, which threads may share.
+/// [`Rows`] that visit each element by a closure that threads may share.
 pub(crate) struct SharedVisitor<V, T, E>(V, Invariant<(T, E)>);
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
@@ -374,14 +370,14 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
     }
 }
 
-/// Writes what is made.
+/// Writes the results of a [`MapElement`] to slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Write<M>(pub(crate) M);
 
-impl<R, E: Elements, M: Make<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
+impl<R, E: Elements, M: MapElement<R, E>> Visit<MaybeUninit<R>, E> for Write<M> {
     #[inline(always)]
     fn visit(&mut self, out: &mut MaybeUninit<R>, items: E::Refs<'_>) {
-        out.write(self.0.make(items));
+        out.write(self.0.map(items));
     }
 }
 
@@ -398,27 +394,27 @@ unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &
     if let Some(visit) = rest {
         block.for_each(E::COUNT, |at| {
             // SAFETY: The caller promises these elements.
-            unsafe { visit.visit(&mut *at[0].cast::<T>(), refs::<E>(at)) };
+            unsafe { visit.visit(&mut *at[0].cast::<T>(), E::refs_at::<0>(at, 0)) };
         });
     }
 }
 
-/// Visits rows for which there is a loop.
+/// Visits the rows of a block by a row loop.
 struct VisitRows<'n, V, T, E> {
     block: &'n Block<'n>,
-    moving: u8,
+    moving: InputSet,
     visit: &'n mut V,
     types: Invariant<(T, E)>,
 }
 
 impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
-    /// What has not visited the rows.
+    /// The closure, if it has not visited the rows.
     type Output = Option<&'n mut V>;
 
     #[inline(always)]
     fn run(self) -> Self::Output {
         let Self { block, moving, visit, .. } = self;
-        // copies, which the elements that are written are known not to be
+        // local copies: LLVM knows that writes to the output do not change them
         let (mut at, row_strides, rows, len) = (*block.at, block.row_strides, block.rows, block.len);
         for _ in 0..rows {
             // SAFETY: `rows` was promised these elements, which are adjacent or stay, as `moving` says.
@@ -429,26 +425,26 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
     }
 }
 
-/// Makes elements `A` of elements `E`, and combines them.
-pub(crate) struct Maker<M, A, E, O> {
-    make: M,
+/// The loops that map elements `E` of the inputs to elements `A` and combine these by an operation.
+pub(crate) struct MapReduce<M, A, E, O> {
+    map: M,
     pub(crate) op: O,
     types: Invariant<(A, E)>,
 }
 
-impl<M, A, E, O> Maker<M, A, E, O> {
+impl<M, A, E, O> MapReduce<M, A, E, O> {
     #[inline(always)]
-    pub(crate) const fn new(make: M, op: O) -> Self {
-        Self { make, op, types: PhantomData }
+    pub(crate) const fn new(map: M, op: O) -> Self {
+        Self { map, op, types: PhantomData }
     }
 }
 
-impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Maker<M, A, E, O> {
+impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for MapReduce<M, A, E, O> {
     unsafe fn rows(&self, block: &Block<'_>) {
         match block.moving {
-            Some(moving) if const { has_sums::<A>() } && block.len >= NARROW => {
-                Sums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
-                    // SAFETY: As the caller promises: the sum of one row is its elements.
+            Some(moving) if const { fits_panels::<A>() } && block.len >= NARROW => {
+                PanelSums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
+                    // SAFETY: The caller promises these elements. A sum of one row is a copy of its elements.
                     unsafe { self.panels(at, panels) };
                 });
             }
@@ -460,50 +456,62 @@ impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for Make
     }
 }
 
-impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> MakesOf<A, E> for Maker<M, A, E, O> {}
+impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoopsOf<A, E>
+    for MapReduce<M, A, E, O>
+{
+}
 
-impl<M: Make<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Makes<A> for Maker<M, A, E, O> {
+impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoops<A>
+    for MapReduce<M, A, E, O>
+{
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
-        if const { has_sums::<A>() } {
-            let (maker, types) = ((self.make, self.op), self.types);
+        if const { fits_panels::<A>() } {
+            let &Self { map, op, types } = self;
             match panels.width {
-                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, maker, types }.dispatch(),
-                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, maker, types }.dispatch(),
-                _ => CombinePanels::<_, _, _, _, 0> { at, panels, maker, types }.one_by_one(),
+                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch(),
+                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch(),
+                _ => CombinePanels::<_, _, _, _, 0> { at, panels, map, op, types }.one_by_one(),
             }
         }
     }
 
     unsafe fn one(&self, at: &Pointers) -> A {
         // SAFETY: The caller promises these elements.
-        { self.make }.make(unsafe { refs::<E>(at) })
+        { self.map }.map(unsafe { E::refs_at::<0>(at, 0) })
     }
 }
 
 /// Combines panels of `N` neighbours.
 struct CombinePanels<'n, M, A, E, O, const N: usize> {
     at: &'n Pointers,
-    /// `Makes::panels` was promised their elements.
+    /// The caller of `ElementLoops::panels` promised their elements.
     panels: &'n Panels<'n>,
-    maker: (M, O),
+    map: M,
+    op: O,
     types: Invariant<(A, E)>,
 }
 
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> CombinePanels<'_, M, A, E, O, N> {
+impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize>
+    CombinePanels<'_, M, A, E, O, N>
+{
     #[inline(always)]
     fn dispatch(self) {
-        if M::IS_CLONE && is_known::<A>() { dispatch(self) } else { dispatch_or(self, Self::one_by_one) }
+        if M::IS_CLONE && is_precompiled::<A>() {
+            dispatch(self);
+        } else {
+            dispatch_or(self, Self::one_by_one);
+        }
     }
 
-    /// The same in a loop that is not compiled for a CPU.
+    /// Combines the panels in a loop that is not compiled for a CPU.
     #[inline(always)]
     fn one_by_one(mut self) {
         // SAFETY: See the field.
-        unsafe { one_by_one::<A, E, M, O>(self.at, self.panels, (&mut self.maker.0, self.maker.1)) };
+        unsafe { combine_one_by_one::<A, E, M, O>(self.at, self.panels, &mut self.map, self.op) };
     }
 }
 
-impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> Work
+impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize> Work
     for CombinePanels<'_, M, A, E, O, N>
 {
     type Output = ();
@@ -511,28 +519,28 @@ impl<A: Clone, E: Elements, M: Make<A, E>, O: Operation<A>, const N: usize> Work
     #[inline(always)]
     fn run(mut self) {
         // SAFETY: See the field.
-        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, (&mut self.maker.0, self.maker.1)) };
+        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, &mut self.map, self.op) };
     }
 }
 
-/// Whether [`Makes`] combine such elements in panels.
-pub(super) const fn has_sums<A>() -> bool {
-    is_forgettable::<A>() && size_of::<A>() <= 16
+/// Whether accumulators of this type fit into registers, and [`ElementLoops`] combine panels of it.
+pub(super) const fn fits_panels<A>() -> bool {
+    can_leak::<A>() && size_of::<A>() <= 16
 }
 
-/// Whether partial results may be forgotten, and a block holds several.
-pub(crate) const fn is_forgettable<A>() -> bool {
+/// Whether partial results may be leaked, and a block holds several of them.
+pub(crate) const fn can_leak<A>() -> bool {
     !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= 64 && align_of::<A>() <= 64
 }
 
 impl<'a, A, B> Inputs<'a, (A, B)> {
-    /// The elements of each array that is in standard layout and has some.
+    /// The elements of each array, if it is in standard layout and has some.
     #[inline]
     pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
         let [first, second] = [self.standard_len(0), self.standard_len(1)];
         let (a, b) = (self.at[0].cast(), self.at[1].cast());
-        // SAFETY: The elements are adjacent, as was just checked. Inputs are made of arrays of these types, which are borrowed
-        // for their lifetime.
+        // SAFETY: The elements are contiguous, as was just checked. Inputs are made of arrays of these types, which they borrow
+        // for `'a`.
         unsafe {
             (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
         }
@@ -540,28 +548,31 @@ impl<'a, A, B> Inputs<'a, (A, B)> {
 }
 
 impl<'a, A> Output<'a, Slot<'_, A>> {
-    /// The slots of memory.
+    /// The slots of an array that is not initialised.
     ///
     /// # Safety
-    /// There is memory at every index, which is borrowed exclusively. `'s` is fresh: no other slots have it.
+    /// There is memory at every index, borrowed exclusively for `'a`. `'s` is fresh: no other slots have it.
     #[inline(always)]
     pub(crate) unsafe fn slots(at: *mut A, sizes: &'a [usize], strides: &'a [isize]) -> Self {
         Self { at: at.cast(), axes: StridedAxes { sizes, strides }, array: PhantomData }
     }
 }
 
-// SAFETY: What knows the types can be sent only if threads may have the operands.
+// SAFETY: A pass is `Send` only if threads may have the operands.
 unsafe impl<P: Send> Send for Nest<'_, P> {}
 
 /// Visits each element of an output with the elements of the inputs, which are broadcast to its shape.
 ///
 /// # Panics
-/// If the inputs do not go to that shape.
+/// If the inputs do not broadcast to that shape.
 pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn RowsOf<T, E>) {
     visit_shape(out.raw(), inputs, rows);
 }
 
-/// The same of slots, which are written.
+/// Writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
+///
+/// # Panics
+/// If the inputs do not broadcast to that shape.
 pub(crate) fn fill<'s, A, E>(
     out: Output<'_, Slot<'s, A>>,
     inputs: &Inputs<'_, E>,
@@ -570,34 +581,34 @@ pub(crate) fn fill<'s, A, E>(
     visit_shape(out.raw(), inputs, rows)
 }
 
-/// Visits each index of an output, whose type the rows have, and those of the inputs.
-fn visit_shape<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &dyn Rows) -> Written<'s> {
-    match visit_few(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), reads, rows) {
+/// [`visit`] without types: those of the output and of the inputs are those of `rows`.
+fn visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
+    match visit_small(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), inputs, rows) {
         Some(written) => written,
-        None => visit_many(out, reads, rows),
+        None => visit_nest(out, inputs, rows),
     }
 }
 
-/// See [`few`].
+/// See [`small_block`].
 #[inline]
-fn visit_few<'s>(
+fn visit_small<'s>(
     shape: &[usize],
     out: (*mut u8, usize, Option<&[isize]>),
-    reads: &Reads<'_>,
+    inputs: &RawInputs<'_>,
     rows: &dyn Rows,
 ) -> Option<Written<'s>> {
-    // SAFETY: The block has the elements at each index of the shape, whose types the rows have.
-    let count = few(shape, out, reads, &mut |block| unsafe { rows.rows(&block) })?;
+    // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+    let count = small_block(shape, out, inputs, &mut |block| unsafe { rows.rows(&block) })?;
     Some(Written(count, PhantomData))
 }
 
 #[inline(never)]
-fn visit_many<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &dyn Rows) -> Written<'s> {
-    let mut state = State::new();
-    if state.over(out.axes.sizes, Some(out), None, reads) {
+fn visit_nest<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
+    let mut erased = ErasedNest::new();
+    if erased.build(out.axes.sizes, Some(out), None, inputs) {
         return Written::none();
     }
-    map::arranged(Nest { state: &mut state, with: Pass { rows, brand: PhantomData } })
+    map::arrange_and_run(Nest { erased: &mut erased, pass: RowPass::new(rows) })
 }
 
 /// [`visit`] on several threads.
@@ -618,132 +629,140 @@ pub(crate) fn par_fill<'s, A: Send, E: Sync>(
     par_visit_shape(out.raw(), inputs, rows)
 }
 
-fn par_visit_shape<'s>(out: RawOutput<'_>, reads: &Reads<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
-    let mut state = State::new();
-    if state.over(out.axes.sizes, Some(out), None, reads) {
+fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
+    let mut erased = ErasedNest::new();
+    if erased.build(out.axes.sizes, Some(out), None, inputs) {
         return Written::none();
     }
-    state.arrange(0);
-    let nest: Nest<'_, Threads<'_, '_>> = Nest { state: &mut state, with: Pass { rows, brand: PhantomData } };
+    erased.arrange(0);
+    let nest: Nest<'_, ParPass<'_, '_>> = Nest { erased: &mut erased, pass: RowPass::new(rows) };
     in_parts(nest, GRAIN, &|part| {
-        map::run(Nest { state: part.state, with: Pass { rows: part.with.rows, brand: PhantomData } }, false)
+        map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) }, false)
     })
 }
 
-/// What visits the rows of a nest, whose output has the brand `'s` if it has slots.
-pub(crate) struct Pass<'a, 's, R: ?Sized> {
+/// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
+pub(crate) struct RowPass<'a, 's, R: ?Sized> {
     rows: &'a R,
     brand: Invariant<&'s ()>,
 }
 
-pub(crate) type OneThread<'a, 's> = Pass<'a, 's, dyn Rows + 'a>;
-type Threads<'a, 's> = Pass<'a, 's, dyn Rows + Sync + 'a>;
+pub(crate) type SerialPass<'a, 's> = RowPass<'a, 's, dyn Rows + 'a>;
+type ParPass<'a, 's> = RowPass<'a, 's, dyn Rows + Sync + 'a>;
 
-impl<R: ?Sized> Clone for Pass<'_, '_, R> {
+impl<'a, R: ?Sized> RowPass<'a, '_, R> {
+    #[inline(always)]
+    fn new(rows: &'a R) -> Self {
+        Self { rows, brand: PhantomData }
+    }
+}
+
+impl<R: ?Sized> Clone for RowPass<'_, '_, R> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R: ?Sized> Copy for Pass<'_, '_, R> {}
+impl<R: ?Sized> Copy for RowPass<'_, '_, R> {}
 
 #[cfg(test)]
-impl<'n, 's> Nest<'n, OneThread<'n, 's>> {
-    /// The nest of [`visit`]. `None` if there is no index.
-    pub(crate) fn over<T, E>(
-        state: &'n mut State,
+impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
+    /// The nest of [`visit`]; `None` if there is no index.
+    pub(crate) fn new<T, E>(
+        erased: &'n mut ErasedNest,
         out: Output<'n, T>,
         inputs: &Inputs<'n, E>,
         rows: &'n (dyn RowsOf<T, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = state.over(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { state, with: Pass { rows, brand: PhantomData } })
+        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
+        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
     }
 
     /// The nest of [`fill`].
-    pub(crate) fn over_slots<A, E>(
-        state: &'n mut State,
+    pub(crate) fn new_with_slots<A, E>(
+        erased: &'n mut ErasedNest,
         out: Output<'n, Slot<'s, A>>,
         inputs: &Inputs<'n, E>,
         rows: &'n (dyn RowsOf<MaybeUninit<A>, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = state.over(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { state, with: Pass { rows, brand: PhantomData } })
+        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
+        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
     }
 }
 
-impl<'s> Nest<'_, OneThread<'_, 's>> {
-    /// Joins loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that
-    /// arranging it would take longer than it gains.
+impl<'s> Nest<'_, SerialPass<'_, 's>> {
+    /// Merges loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that arranging
+    /// it would take longer than it gains.
     #[inline]
     pub(crate) fn is_small(&mut self) -> bool {
-        self.state.is_small()
+        self.erased.is_small()
     }
 
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn run_rows(self) -> Written<'s> {
-        let (rows, mut count) = (self.with.rows, 0);
-        ensure(self.state.access() == Access::Distinct, "each element of an output is visited once");
-        self.state.for_each_block(&mut |block| {
+        let (rows, mut count) = (self.pass.rows, 0);
+        ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
+        self.erased.for_each_block(&mut |block| {
             count += block.rows * block.len;
-            // SAFETY: By the invariant, the rows have the types of the operands.
+            // SAFETY: By the invariant, `rows` has the types of the operands.
             unsafe { rows.rows(&block) };
         });
         Written(count, PhantomData)
     }
 
-    /// The same in parts of up to `tile[i]` steps of loop `i`, for which up to `most` inputs are copied, those that the row loop
-    /// cannot read: the part is one row if the output has no gaps, else a row for each step of the outer loop.
+    /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that
+    /// no row loop can read in place. A tile is one row if the output is contiguous in it, otherwise a row for each step of its
+    /// outer loop.
     ///
     /// # Panics
-    /// If inputs that are to be copied do not consist of plain numbers or do not fit, or if the inner loops are no row of the
-    /// output or of another input.
+    /// If inputs to copy are not plain numbers or do not fit, or if the inner loops are no row of the output or of an input that
+    /// is not copied.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, mut copies) = (self.with.rows, 0, Copies::new(most));
-        ensure(self.state.access() == Access::Distinct, "each element of an output is visited once");
-        let mut tiles = Tiles::of(self.state, tile);
-        let part = self.state;
+        let (rows, mut count, mut copies) = (self.pass.rows, 0, OperandCopies::new(most));
+        ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
+        let mut tiles = Tiles::of(self.erased, tile);
+        let part = self.erased;
         while tiles.next(part) {
-            let (copied, mut at, mut places) = (part.to_copy(), part.operands.at, [0; OPERANDS]);
+            let (copied, mut at, mut offsets) = (part.to_copy(), part.operands.at, [0; OPERANDS]);
             for k in 1..part.operands.count {
-                if copied >> k & 1 == 1 {
-                    // SAFETY: All parts are of this nest.
-                    places[k] = unsafe { copies.of(part, k) };
+                if copied.contains(k) {
+                    // SAFETY: All tiles are parts of this nest.
+                    offsets[k] = unsafe { copies.of(part, k) };
                 }
             }
-            let room = copies.room();
+            let start = copies.start();
             for k in 1..part.operands.count {
-                if copied >> k & 1 == 1 {
-                    at[k] = room.wrapping_add(places[k]);
+                if copied.contains(k) {
+                    at[k] = start.wrapping_add(offsets[k]);
                 }
             }
             let block = part.block_of_copies(&at, copied);
             count += block.rows * block.len;
-            // SAFETY: By the invariant, the rows have the types of the operands. Copies are elements of the same types.
+            // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
             unsafe { rows.rows(&block) };
         }
         Written(count, PhantomData)
     }
 }
 
-/// Where results go: slots of a new array, or elements into which they are put.
+/// Where results are stored: in slots of a new array, or in elements of an existing one.
 pub(crate) struct Target<'t, 's, A> {
     out: RawOutput<'t>,
-    /// Puts results into elements.
-    put: Option<&'t dyn Rows>,
+    /// Stores results in elements; `None` for slots.
+    store: Option<&'t dyn Rows>,
     types: Invariant<(&'s (), A)>,
 }
 
 impl<'t, 's, A> Target<'t, 's, A> {
     #[inline]
     pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
-        Self { out: out.raw(), put: None, types: PhantomData }
+        Self { out: out.raw(), store: None, types: PhantomData }
     }
 
     #[inline]
-    pub(crate) fn elements(out: Output<'t, A>, put: &'t dyn RowsOf<A, (A,)>) -> Self {
-        Self { out: out.raw(), put: Some(put), types: PhantomData }
+    pub(crate) fn elements(out: Output<'t, A>, store: &'t dyn RowsOf<A, (A,)>) -> Self {
+        Self { out: out.raw(), store: Some(store), types: PhantomData }
     }
 
     #[inline]
@@ -751,23 +770,23 @@ impl<'t, 's, A> Target<'t, 's, A> {
         self.out.axes.sizes
     }
 
-    /// Its slots in the order of the axes, if they are adjacent in this order.
+    /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
     pub(crate) fn as_slots(&mut self) -> Option<Slots<'_, 's, A>> {
-        let len = if self.put.is_some() { None } else { standard_len(self.out.axes) };
-        // SAFETY: They are adjacent, and borrowed as long as the target is.
+        let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
+        // SAFETY: The slots are contiguous, and borrowed as long as the target is.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) })
     }
 }
 
-/// Reductions of a source to outputs that have the brand `'s`.
+/// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
     fold: &'a dyn Fold<A>,
-    /// Visits the outputs and the results.
-    put: &'a dyn Rows,
-    /// Whether results are put into elements, not into slots.
-    stores: bool,
+    /// Stores results in the outputs.
+    store: &'a dyn Rows,
+    /// Whether the outputs are slots.
+    has_slots: bool,
     rows: RowGroups,
     brand: Invariant<&'s ()>,
 }
@@ -781,15 +800,15 @@ impl<A> Clone for Reduction<'_, '_, A> {
 
 impl<A> Copy for Reduction<'_, '_, A> {}
 
-/// A half of a reduction, for another thread.
+/// A half of a reduction, which may be sent to another thread.
 struct Half<'n, 'a, 's, A, F, R> {
     nest: Option<Nest<'n, Reduction<'a, 's, A>>>,
     run: &'n F,
     result: Option<R>,
 }
 
-// SAFETY: `both` makes it only where the source can be joined: its constructors require `Send` and `Sync` of elements, inputs and
-// closures for that, and `Sync` of operations. What puts results is shared as elements are.
+// SAFETY: `run_halves` makes halves only of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
+// of inputs' elements, closures and operations. `store` is shared as elements are.
 unsafe impl<A, F, R> Send for Half<'_, '_, '_, A, F, R> {}
 
 impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 's, A, F, R> {
@@ -800,47 +819,47 @@ impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 
 }
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
-    /// A nest along the axes of the source, which has this `shape`. The axes of the target are those that are not `dropped`, in
-    /// order, of equal size or of size 1. Without a set of dropped axes, the leading axes are dropped that it does not have. `None`
-    /// if there is no index.
+    /// A nest along the axes of `shape`, that of the source. The target has its axes that are not `dropped`, in order, each with
+    /// the same size or with size 1. Without a set of dropped axes, the target lacks the leading ones. `None` if there is no
+    /// index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
     #[inline]
     pub(crate) fn reducing(
-        state: &'n mut State,
+        erased: &'n mut ErasedNest,
         (source, fold): (&'a Source<'a, A>, &'a dyn Fold<A>),
         shape: &[usize],
         target: Option<Target<'a, 's, A>>,
         dropped: Dropped<'_>,
     ) -> Option<Self> {
-        let (out, put) = match target {
+        let (out, store) = match target {
             None => (None, None),
-            Some(Target { out, put, .. }) => (Some(out), put),
+            Some(Target { out, store, .. }) => (Some(out), store),
         };
-        if state.over(shape, out, dropped, source.reads) {
+        if erased.build(shape, out, dropped, source.inputs) {
             return None;
         }
-        let with = Reduction {
+        let pass = Reduction {
             source,
             fold,
-            put: put.unwrap_or(fold),
-            stores: put.is_some(),
-            rows: state.row_groups(),
+            store: store.unwrap_or(fold),
+            has_slots: store.is_none(),
+            rows: erased.row_groups(),
             brand: PhantomData,
         };
-        Some(Self { state, with })
+        Some(Self { erased, pass })
     }
 
-    /// What `run` returns for the halves of the nest, which it may run on two threads. See [`halves`](Self::halves).
+    /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads.
     #[inline]
-    pub(crate) fn both<R>(
+    pub(crate) fn run_halves<R>(
         self,
         place: usize,
         run: &impl for<'m> Fn(Nest<'m, Reduction<'a, 's, A>>) -> R,
     ) -> [R; 2] {
-        let (join, mut room) = (self.with.source.join, State::on_heap());
-        let [first, second] = self.halves(place, &mut room);
+        let (join, mut scratch) = (self.pass.source.join, ErasedNest::on_heap());
+        let [first, second] = self.halves(place, &mut scratch);
         let Some(join) = join else { return [run(first), run(second)] };
         let mut first = Half { nest: Some(first), run, result: None };
         let mut second = Half { nest: Some(second), run, result: None };
@@ -848,58 +867,59 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         [first.result, second.result].map(|result| result.expect("both have run"))
     }
 
-    /// Whether the elements are those of an array.
+    /// Whether the elements to combine are stored: those of an array, unchanged.
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
-        self.with.source.is_stored() && self.with.source.prepare.is_none()
+        self.pass.source.is_stored() && self.pass.source.prepare.is_none()
     }
 
-    /// The loops by the strides of the inputs: see [`State::arrange`].
+    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
     pub(crate) fn arranged(mut self) -> Self {
-        self.state.arrange(1);
-        self.with.rows = self.state.row_groups();
+        self.erased.arrange(1);
+        self.pass.rows = self.erased.row_groups();
         self
     }
 
-    /// The most rows whose sum is made at once.
+    /// The most rows that are added to one sum.
     #[inline]
-    pub(crate) fn most_rows(&self) -> usize {
-        self.with.rows.most()
+    pub(crate) fn max_rows(&self) -> usize {
+        self.pass.rows.max_rows()
     }
 
-    /// The elements in the order of the loops, if they lie so.
+    /// The stored elements, if they are contiguous in the order of the loops.
     #[inline]
     pub(crate) fn elements(&self) -> Option<&'a [A]> {
-        let loops = &self.state.loops[..];
+        let loops = &self.erased.loops[..];
         let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
-        // SAFETY: By the invariant, these are elements of the array that the source is.
-        is_adjacent.then(|| unsafe { slice::from_raw_parts(self.state.operands.at[1].cast(), steps(loops)) })
+        // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
+        is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
     }
 
-    /// The loop along which elements are combined without being stored, if there is one.
+    /// The sum loop, along which elements are combined in registers, if there is one.
     #[inline]
-    pub(crate) fn summed(&self) -> Option<usize> {
-        let has_sums = const { has_sums::<A>() } && self.with.source.prepare.is_none();
-        if !has_sums || self.is_stored() && self.state.is_folded_in_place(size_of::<A>(), self.with.rows) {
+    pub(crate) fn sum_loop(&self) -> Option<usize> {
+        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
+        if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>(), self.pass.rows)
+        {
             return None;
         }
-        self.state.summed(size_of::<A>())
+        self.erased.sum_loop(size_of::<A>())
     }
 
-    /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sums_along`](super::sums_along).
+    /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sum_count`](super::sum_count).
     ///
     /// # Panics
-    /// If there are not as many slots, or if it is another loop than [`summed`](Self::summed).
+    /// If the number of slots differs, or if the loop is not the [`sum_loop`](Self::sum_loop).
     #[inline]
-    pub(crate) fn sum<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        ensure(self.summed() == Some(place), "a loop to sum along");
-        let (makes, len) = (self.with.source.makes(self.with.fold), slots.len());
+    pub(crate) fn sum_along<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        ensure(self.sum_loop() == Some(place), "no sums along this loop");
+        let (element_loops, len) = (self.pass.source.element_loops(self.pass.fold), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
-        let inputs = self.state.operands.count - 1;
-        self.state.for_each_sums(place, out, self.with.rows, &mut |sums| {
+        let inputs = self.erased.operands.count - 1;
+        self.erased.for_each_sums(place, out, self.pass.rows, &mut |sums| {
             sums.for_each(inputs, |at, panels| {
-                // SAFETY: By the invariant, `makes` has the types of the inputs. There is a slot for each sum.
-                unsafe { makes.panels(at, panels) };
+                // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
+                unsafe { element_loops.panels(at, panels) };
             });
         });
         Written(len, PhantomData)
@@ -908,64 +928,64 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// Writes the elements to slots, in the order of the loops.
     ///
     /// # Panics
-    /// If there are not as many slots.
+    /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let (source, len) = (self.with.source, slots.len());
-        if source.is_stored() && self.state.is_plain(1) {
-            ensure(len == steps(&self.state.loops), "a slot for each element");
-            gather(self.state, 1, slots.into_bytes());
+        let (source, len) = (self.pass.source, slots.len());
+        if source.is_stored() && self.erased.is_plain(1) {
+            ensure(len == steps(&self.erased.loops), "not one slot for each element");
+            gather(self.erased, 1, slots.into_bytes());
             return Written(len, PhantomData);
         }
-        self.state.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
-        let rows: &dyn Rows = source.makes(self.with.fold);
-        map::run(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false)
+        self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
+        let rows: &dyn Rows = source.element_loops(self.pass.fold);
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false)
     }
 
-    /// Changes elements that were written, before they are combined.
+    /// The function that changes elements before they are combined, if there is one.
     #[inline]
     pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
-        self.with.source.prepare
+        self.pass.source.prepare
     }
 
-    /// Writes the elements to the slots of a new array, if none is reduced.
+    /// Writes the elements to the slots of a new array, if no loop is reduced.
     ///
     /// # Errors
-    /// The nest, if that is not what it does.
-    pub(crate) fn written(self) -> Result<Written<'s>, Self> {
-        let Reduction { source, fold, stores, .. } = self.with;
-        if stores || source.prepare.is_some() || self.state.loops.iter().any(|l| !l.kept) {
+    /// Returns the nest if it has a reduced loop, if elements must be prepared, or if the outputs are no slots.
+    pub(crate) fn fill_unreduced(self) -> Result<Written<'s>, Self> {
+        let Reduction { source, fold, has_slots, .. } = self.pass;
+        if !has_slots || source.prepare.is_some() || self.erased.loops.iter().any(|l| !l.kept) {
             return Err(self);
         }
-        let rows: &dyn Rows = source.makes(fold);
-        Ok(map::run(Nest { state: self.state, with: Pass { rows, brand: PhantomData } }, false))
+        let rows: &dyn Rows = source.element_loops(fold);
+        Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false))
     }
 
-    /// Puts results into the outputs, in the order of the kept loops.
+    /// Stores results in the outputs, in the order of the kept loops.
     ///
     /// # Panics
-    /// If there are not as many results, or no output.
+    /// If there are more or fewer results than outputs, or no output.
     #[inline]
-    pub(crate) fn put(self, results: &[A]) -> Written<'s> {
-        self.state.put(results.as_ptr().cast(), results.len(), const { &<(A,)>::KINDS });
-        Nest { state: self.state, with: Pass { rows: self.with.put, brand: PhantomData } }.run_rows()
+    pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
+        self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
+        Nest { erased: self.erased, pass: RowPass::new(self.pass.store) }.run_rows()
     }
 
-    /// The same inputs, with slots for one result for each index of the kept loops, adjacent in this order.
+    /// The nest with `slots` as output: one for each index of the kept loops, in their order.
     ///
     /// # Panics
-    /// If there are not as many slots.
+    /// If the number of slots differs.
     #[inline]
-    pub(crate) fn onto<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, Reduction<'a, 't, A>>
+    pub(crate) fn with_slots<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, Reduction<'a, 't, A>>
     where
         'n: 'm,
     {
-        let Reduction { source, fold, rows, .. } = self.with;
+        let Reduction { source, fold, rows, .. } = self.pass;
         let len = slots.len();
-        self.state.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
+        self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
-            state: self.state,
-            with: Reduction { source, fold, put: fold, stores: false, rows, brand: PhantomData },
+            erased: self.erased,
+            pass: Reduction { source, fold, store: fold, has_slots: true, rows, brand: PhantomData },
         }
     }
 }
@@ -974,7 +994,7 @@ impl<'a, A: Clone> Source<'a, A> {
     /// Writes the elements to slots, in the order of the source's `shape`.
     ///
     /// # Panics
-    /// If there are not as many slots.
+    /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(
         &self,
@@ -982,26 +1002,26 @@ impl<'a, A: Clone> Source<'a, A> {
         shape: &[usize],
         mut slots: Slots<'_, 't, A>,
     ) -> Written<'t> {
-        ensure(slots.len() == shape.iter().product(), "a slot for each element");
+        ensure(slots.len() == shape.iter().product(), "not one slot for each element");
         if !self.is_stored() {
             let out = (slots.start().cast(), size_of::<A>(), None);
-            if let Some(written) = visit_few(shape, out, self.reads, self.makes(fold)) {
+            if let Some(written) = visit_small(shape, out, self.inputs, self.element_loops(fold)) {
                 return written;
             }
         }
-        match Nest::reducing(&mut State::new(), (self, fold), shape, None, None) {
+        match Nest::reducing(&mut ErasedNest::new(), (self, fold), shape, None, None) {
             Some(nest) => nest.fill(slots),
             None => Written::none(),
         }
     }
 
-    /// The elements in the order of the shape, if they lie so and there are some.
+    /// The stored elements, if there are some and they are contiguous in the order of the shape.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
         let is_stored = self.is_stored() && self.prepare.is_none();
-        let len = is_stored.then(|| self.reads.standard_len(0))??;
-        // SAFETY: The elements are adjacent, as was just checked. They have this type by the constructors of sources.
-        Some(unsafe { slice::from_raw_parts(self.reads.at[0].cast(), len) })
+        let len = is_stored.then(|| self.inputs.standard_len(0))??;
+        // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
+        Some(unsafe { slice::from_raw_parts(self.inputs.at[0].cast(), len) })
     }
 
     /// The first element.
@@ -1009,25 +1029,25 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If an array has no elements.
     pub(crate) fn first(&self) -> A {
-        let Reads { at: inputs, sizes, kinds, .. } = self.reads;
-        ensure(!sizes[..kinds.count].iter().any(|sizes| sizes.contains(&0)), "elements");
+        let RawInputs { at: inputs, sizes, info, .. } = self.inputs;
+        ensure(!sizes[..info.count].iter().any(|sizes| sizes.contains(&0)), "no first element");
         let mut at = [core::ptr::null_mut(); OPERANDS];
         for (at, input) in at[1..].iter_mut().zip(inputs) {
             *at = input.cast_mut();
         }
-        // SAFETY: A source has the inputs and what makes its elements together. They have a first element.
-        unsafe { self.makes(self.fold.expect("an operation that is not known")).one(&at) }
+        // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
+        unsafe { self.element_loops(self.fold.expect("an operation that is not known")).one(&at) }
     }
 }
 
-/// What a lane of elements that own memory, or are large, is made of.
-pub(crate) enum Item<'l, A> {
+/// An item of a lane whose elements have drop glue or are large.
+pub(crate) enum LaneItem<'l, A> {
     Element(A),
-    /// The output of the elements before.
+    /// The output of the elements before it.
     Output(&'l mut A),
 }
 
-/// Calls `then` with the elements of each lane, and with its output.
+/// Calls `then` with the elements of each lane, and after them with the lane's output.
 ///
 /// # Panics
 /// If an array does not fit the shape.
@@ -1036,37 +1056,37 @@ pub(crate) fn for_each_lane<A: Clone>(
     shape: &[usize],
     out: Output<'_, A>,
     dropped: Dropped<'_>,
-    then: &mut dyn FnMut(Item<'_, A>),
+    then: &mut dyn FnMut(LaneItem<'_, A>),
 ) {
-    let (mut state, makes) = (State::new(), source.makes(fold));
-    if state.over(shape, Some(out.raw()), dropped, source.reads) {
+    let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops(fold));
+    if erased.build(shape, Some(out.raw()), dropped, source.inputs) {
         return;
     }
-    state.arrange(1);
+    erased.arrange(1);
     let mut tile = Steps::new();
-    for l in &*state.loops {
+    for l in &*erased.loops {
         tile.push(if l.kept { 1 } else { l.len });
     }
-    let mut tiles = Tiles::of(&state, &tile);
-    while tiles.next(&mut state) {
-        let out = state.operands.at[0].cast::<A>();
-        state.inputs(&mut State::new()).for_each_block(&mut |block| {
-            block.for_each(source.reads.kinds.count, |at| {
-                // SAFETY: A source has the inputs and what makes its elements together.
-                let mut element = unsafe { makes.one(at) };
+    let mut tiles = Tiles::of(&erased, &tile);
+    while tiles.next(&mut erased) {
+        let out = erased.operands.at[0].cast::<A>();
+        erased.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
+            block.for_each(source.inputs.info.count, |at| {
+                // SAFETY: The source's loops have the types of its inputs.
+                let mut element = unsafe { element_loops.one(at) };
                 if let Some(prepare) = source.prepare {
                     prepare(slice::from_mut(&mut element));
                 }
-                then(Item::Element(element));
+                then(LaneItem::Element(element));
             });
         });
         // SAFETY: By the invariant, this is an element of the output.
-        then(Item::Output(unsafe { &mut *out }));
+        then(LaneItem::Output(unsafe { &mut *out }));
     }
 }
 
-/// What a nest over the batch axes of arrays knows, at whose indices views of the last axes are: the bases. A pointer leads to a
-/// base, which may have no element.
+/// A pass over the batch axes of arrays. At each index it makes views of the last axes, the bases. A pointer leads to a base,
+/// which may be empty.
 pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
     forms: &'n F,
     out: &'n Form<B>,
@@ -1084,25 +1104,25 @@ impl<T, E, F, B: Dimension> Copy for Bases<'_, '_, T, E, F, B> {}
 /// The forms of the bases of one to three inputs.
 ///
 /// # Safety
-/// `views` makes a view of each pointer by the form at its place.
+/// `views` makes a view from each pointer and the form at its place.
 pub(crate) unsafe trait Forms<'a, E: Elements> {
     type Views;
 
     /// # Safety
-    /// Each pointer leads to a base of this form, which is borrowed for `'a`.
+    /// Each pointer leads to a base with the form at its place, borrowed for `'a`.
     unsafe fn views(&self, at: &Pointers) -> Self::Views;
 }
 
 macro_rules! forms {
     ($($T:ident $B:ident $k:tt $at:literal),+) => {
-        // SAFETY: Every place is treated alike.
+        // SAFETY: The macro writes the same code for every place.
         unsafe impl<'a, $($T: 'a, $B: Dimension),+> Forms<'a, ($($T,)+)> for ($(Form<$B>,)+) {
             type Views = ($(ArrayView<'a, $T, $B>,)+);
 
             #[inline(always)]
             unsafe fn views(&self, at: &Pointers) -> Self::Views {
-                // SAFETY: The caller promises it of each base. A layout reaches the same elements as its form, from the
-                // layout's own start on; that of an empty base is not used.
+                // SAFETY: The caller promises each base. A form's layout reaches the same elements as the form, from its own
+                // start on. An empty base has none, so its pointer is not used.
                 ($(self.$k.inverted(unsafe {
                     ArrayView::from_shape_ptr(self.$k.layout().clone(), self.$k.start(at[$at].cast::<$T>()).cast_const())
                 }),)+)
@@ -1115,29 +1135,29 @@ forms!(T A 0 1, U B 1 2);
 forms!(T A 0 1, U B 1 2, V C 2 3);
 
 impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, 'a, T, E, F, B>> {
-    /// A nest over the batch axes of `out`. `None` if there is no index.
+    /// A nest over the batch axes of `out`; `None` if there is no index.
     ///
     /// # Panics
-    /// If the batch axes of an input do not go to those of `out`, aligned at the right.
-    pub(crate) fn over_bases(
-        state: &'n mut State,
+    /// If the batch axes of an input do not broadcast to those of `out`.
+    pub(crate) fn of_bases(
+        erased: &'n mut ErasedNest,
         inputs: &'n BaseInputs<'a, E, F>,
         out: &'n mut BaseOutput<'_, T, B>,
     ) -> Option<Self> {
         let BaseInputs { inputs, forms, bases } = inputs;
-        let mut of_batches = inputs.reads;
+        let mut of_batches = inputs.raw;
         for (sizes, base) in of_batches.sizes.iter_mut().zip(bases) {
             *sizes = &sizes[..sizes.len() - base];
         }
         let batch = Output { at: out.batch.at, axes: out.batch.axes, array: PhantomData::<&mut T> };
-        if state.over(batch.axes.sizes, Some(batch.raw()), None, &of_batches) {
+        if erased.build(batch.axes.sizes, Some(batch.raw()), None, &of_batches) {
             return None;
         }
-        state.arrange(0);
-        Some(Self { state, with: Bases { forms, out: &out.form, arrays: PhantomData } })
+        erased.arrange(0);
+        Some(Self { erased, pass: Bases { forms, out: &out.form, arrays: PhantomData } })
     }
 
-    /// Runs parts of the nest, of at least `grain` bases each, on several threads.
+    /// Splits the nest into parts of at least `grain` bases and runs them on several threads.
     pub(crate) fn in_parts(self, grain: usize, run: &(impl Fn(Nest<'_, Bases<'n, 'a, T, E, F, B>>) + Sync))
     where
         T: Send,
@@ -1155,12 +1175,12 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
     /// Calls `visit` with the bases at each index.
     #[inline]
     pub(crate) fn for_each(self, mut visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>)) {
-        let Bases { forms, out, .. } = self.with;
-        ensure(self.state.access() == Access::Distinct, "bases of the output are different elements");
-        self.state.for_each_block(&mut |block| {
+        let Bases { forms, out, .. } = self.pass;
+        ensure(self.erased.access() == Access::Distinct, "two bases of the output share elements");
+        self.erased.for_each_block(&mut |block| {
             block.for_each(E::COUNT, |at| {
-                // SAFETY: By the invariant, these are bases of the inputs, and one of the output that is not reached at another
-                // index. The views do not outlive the call. See `Forms::views` for layouts.
+                // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index
+                // leads. The views do not outlive the call. For layouts, see `Forms::views`.
                 unsafe {
                     let start = out.start(at[0].cast::<T>());
                     let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));

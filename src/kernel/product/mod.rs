@@ -1,16 +1,16 @@
-//! Products of many matrices: rows of the first with columns of the second.
+//! Products of many matrices.
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | many matrices without gaps, of 2 to 7 rows and columns | in the order of the terms |
-//! | dots | pairs of vectors without gaps, and a vector with a matrix from 64 terms on | pairwise |
-//! | sums | other pairs of vectors: sums of a closure's results | as sums: pairwise |
+//! | packed | many contiguous matrices of 2 to 7 rows and columns | in the order of the terms |
+//! | dots | pairs of contiguous vectors, and a vector with a matrix from 64 terms on | pairwise |
+//! | sums | other pairs of vectors: sums of a closure's results | that of sums: pairwise |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
 //! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
-//! | once | rows, columns or terms that are repeated, of a matrix with gaps: then one of the above | equal terms in pairs |
+//! | once | rows, columns or terms with stride 0: computed once, by one of the ways above | equal terms in pairs |
 //!
-//! *Tiles* and the *dots* of a matrix read rows without gaps: a matrix with other strides is copied, some rows or columns at a
-//! time. Where one matrix is multiplied with all others, they are the rows of one product.
+//! *Tiles*, and *dots* of a matrix, read contiguous rows. A matrix with other strides is copied, some rows or columns at a time.
+//! Where one matrix is multiplied with all others, these become the rows of one product.
 
 #![forbid(unsafe_code)]
 
@@ -22,9 +22,11 @@ use tiles::{Matrices, TERMS};
 
 use super::ensure;
 use super::map::copy_into;
-use super::nest::{AxisSelection, Inputs, Make, Maker, Nest, Output, SMALL, State, matrices, steps};
+use super::nest::{
+    AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, SMALL_NEST, matrices, steps,
+};
 use super::operation::Plus;
-use super::reduce::{Loops, into};
+use super::reduce::{FoldLoops, into};
 use super::simd::dispatch;
 use super::source::{Cloned, Source};
 use super::threads::{count, in_two};
@@ -33,17 +35,17 @@ use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
 
-/// The fewest multiplications for which the library was measured to be as fast or faster: on Zen 4, 16x16 matrices of f32.
-const LIBRARY: usize = 1 << 12;
-/// The fewest rows, terms and columns for which it was.
+/// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
+const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
+/// The fewest rows, terms and columns for which the library is as fast or faster.
 const LIBRARY_SIDE: usize = 8;
 /// The fewest multiplications that are worth another thread: 50 us of the library's time on Zen 4.
-const MULTIPLICATIONS: usize = 1 << 20;
-/// The fewest rows of a part for a thread: with fewer, the library packs the other matrix for too little.
-const FEW_ROWS: usize = 32;
-/// The elements of a matrix that are copied at once. Measured on 2026-11-26 with transposed matrices of `i32`: with 2^16,
-/// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18, which costs nothing.
-const COPIED: usize = 1 << 18;
+const PART_MULTIPLICATIONS: usize = 1 << 20;
+/// The fewest rows of a part for a thread. For fewer, the library spends too much time on packing the other matrix.
+const PART_ROWS: usize = 32;
+/// The most elements of a matrix that are copied at once. Measured on 2026-11-26 with transposed matrices of `i32`: with 2^16,
+/// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18, which costs no time.
+const COPIED_ELEMENTS: usize = 1 << 18;
 /// The axes of products of two vectors.
 const VECTORS: [usize; 3] = [0, 1, 1];
 
@@ -53,7 +55,7 @@ const VECTORS: [usize; 3] = [0, 1, 1];
 /// row, that of `b` a column. The vector of `out` is a row if `a` has a vector, else a column.
 ///
 /// # Panics
-/// If the sizes do not go together, or the outer axes do not go to those of `out`.
+/// If the sizes do not go together, or the outer axes do not broadcast to those of `out`.
 pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: Inputs<'_, (T, T)>,
@@ -63,12 +65,12 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
         return;
     }
     if axes == VECTORS && !inputs.are_repeated() {
-        let (times, loops) = (Maker::new(Times, Plus), Loops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::fused(&inputs, &times, &loops));
+        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
+        return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
     }
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
-    if let Some(nest) = Nest::over_bases(&mut State::new(), &inputs, &mut out) {
-        let mut copies = Copies::new(swapped);
+    if let Some(nest) = Nest::of_bases(&mut ErasedNest::new(), &inputs, &mut out) {
+        let mut copies = MatrixCopies::new(swapped);
         nest.for_each(|(a, b), out| copies.multiply(a, b, out));
     }
 }
@@ -83,26 +85,26 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
         return;
     }
     if axes == VECTORS && !inputs.are_repeated() {
-        let (times, loops) = (Maker::new(Times, Plus), Loops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::par_fused(&inputs, &times, &loops));
+        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
+        return sums_into(out, &inputs, &Source::par_fused(&inputs, &product, &loops));
     }
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let multiplications = terms.saturating_mul(out.len());
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
-    let mut state = State::new();
-    let Some(nest) = Nest::over_bases(&mut state, &inputs, &mut out) else { return };
+    let mut erased = ErasedNest::new();
+    let Some(nest) = Nest::of_bases(&mut erased, &inputs, &mut out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
-        let grain = MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
+        let grain = PART_MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
         return nest.in_parts(grain, &|part| {
-            let mut copies = Copies::new(swapped);
+            let mut copies = MatrixCopies::new(swapped);
             part.for_each(|(a, b), out| copies.multiply(a, b, out));
         });
     }
     nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped, count()));
 }
 
-/// One product, whose rows are shared by threads. Each part is large enough to be multiplied as the whole would be.
+/// One product, whose rows are divided among threads. Each part is large enough for the way of the whole product.
 fn rows_in_halves<T: LinalgScalar + Send + Sync>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
@@ -112,10 +114,10 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
 ) {
     let half = a.nrows() / 2;
     if threads < 2
-        || half < FEW_ROWS
-        || half.saturating_mul(a.ncols()).saturating_mul(b.ncols()) < MULTIPLICATIONS
+        || half < PART_ROWS
+        || half.saturating_mul(a.ncols()).saturating_mul(b.ncols()) < PART_MULTIPLICATIONS
     {
-        return Copies::new(swapped).multiply(a, b, out);
+        return MatrixCopies::new(swapped).multiply(a, b, out);
     }
     let (upper, lower) = a.split_at(Axis(0), half);
     let (to_upper, to_lower) = out.split_at(Axis(0), half);
@@ -134,38 +136,39 @@ fn sums_into<T: LinalgScalar, D: Dimension>(
     let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
     shape[out.ndim()] = terms;
-    into(source, shape.slice(), out, Some(&Only(out.ndim())), &T::zero(), Cloned);
+    into(source, shape.slice(), out, Some(&SingleAxis(out.ndim())), &T::zero(), Cloned);
 }
 
 /// The product of two factors.
 #[derive(Clone, Copy)]
 struct Times;
 
-impl<T: LinalgScalar> Make<T, (T, T)> for Times {
+impl<T: LinalgScalar> MapElement<T, (T, T)> for Times {
     #[inline(always)]
-    fn make(&mut self, (&a, &b): (&T, &T)) -> T {
+    fn map(&mut self, (&a, &b): (&T, &T)) -> T {
         a * b
     }
 }
 
 /// One axis.
-struct Only(usize);
+struct SingleAxis(usize);
 
-impl AxisSelection for Only {
+impl AxisSelection for SingleAxis {
     fn contains(&self, axis: usize) -> bool {
         axis == self.0
     }
 }
 
-/// Whether the library has loops of its own for the type, and may be faster.
+/// Whether the library has loops for the type and may be faster.
 fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
     [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
         && sides.iter().all(|&side| side >= LIBRARY_SIDE)
-        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side)) >= LIBRARY
+        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side))
+            >= LIBRARY_MULTIPLICATIONS
 }
 
-/// Copies of matrices, without gaps.
-struct Copies<T> {
+/// Contiguous copies of the matrices of a product.
+struct MatrixCopies<T> {
     a: Vec<T>,
     b: Vec<T>,
     out: Vec<T>,
@@ -173,25 +176,25 @@ struct Copies<T> {
     swapped: bool,
 }
 
-impl<T: LinalgScalar> Copies<T> {
+impl<T: LinalgScalar> MatrixCopies<T> {
     fn new(swapped: bool) -> Self {
         Self { a: Vec::new(), b: Vec::new(), out: Vec::new(), swapped }
     }
 
-    /// One product. What is repeated is computed once, and what is copied is cut: no copy is as large as a matrix that repeats
-    /// elements may be.
+    /// Computes one product. Repeated rows, columns and terms are computed once, and matrices to copy are cut. So the size of a
+    /// copy is bounded, though a matrix that repeats elements may have any number of rows.
     #[inline]
     fn multiply(&mut self, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
         let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
-        ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes go together");
+        ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes do not go together");
         if terms == 0 || out.is_empty() {
             return out.fill(T::zero());
         }
         let is_library = suits_library::<T>([rows, terms, columns]);
-        // dots read the columns of the second matrix
+        // dot products read columns of the second matrix
         let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
         let read = [a, if are_dots { b.reversed_axes() } else { b }];
-        let most = (COPIED / terms).max(8);
+        let most = (COPIED_ELEMENTS / terms).max(8);
         for (axis, factor) in [a, b].into_iter().enumerate() {
             let side = factor.shape()[axis];
             let is_repeated = side > 1 && factor.strides()[axis] == 0;
@@ -210,13 +213,13 @@ impl<T: LinalgScalar> Copies<T> {
         }
         if terms > 1 && a.strides()[1] == 0 && b.strides()[0] == 0 {
             self.multiply(a.split_at(Axis(1), 1).0, b.split_at(Axis(0), 1).0, out.view_mut());
-            return out.map_inplace(|sum| *sum = times(*sum, terms));
+            return out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
         }
         if is_library {
             return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
         }
         let Self { a: copy_a, b: copy_b, out: copy_out, swapped } = self;
-        let (a, b) = (without_gaps(&read[0], copy_a), without_gaps(&read[1], copy_b));
+        let (a, b) = (as_contiguous(&read[0], copy_a), as_contiguous(&read[1], copy_b));
         let multiply = |out: &mut [T]| {
             if are_dots {
                 let (a, b) = if *swapped { (b, a) } else { (a, b) };
@@ -238,23 +241,23 @@ impl<T: LinalgScalar> Copies<T> {
     }
 }
 
-/// The sum of `count` equal terms, in pairs.
-fn times<T: LinalgScalar>(term: T, count: usize) -> T {
+/// The sum of `count` equal terms, added in pairs.
+fn repeated_sum<T: LinalgScalar>(term: T, count: usize) -> T {
     if count == 1 {
         return term;
     }
-    let half = times(term, count / 2);
+    let half = repeated_sum(term, count / 2);
     if count & 1 == 0 { half + half } else { half + half + term }
 }
 
-/// The elements of a matrix, row by row: where they are, or copied.
+/// The elements of a matrix, row by row: in place, or copied.
 #[inline]
-fn without_gaps<'a, T: LinalgScalar>(matrix: &'a ArrayView2<'_, T>, copy: &'a mut Vec<T>) -> &'a [T] {
+fn as_contiguous<'a, T: LinalgScalar>(matrix: &'a ArrayView2<'_, T>, copy: &'a mut Vec<T>) -> &'a [T] {
     if let Some(elements) = matrix.as_slice() {
         return elements;
     }
     copy.resize(matrix.len(), T::zero());
-    if matrix.len() > SMALL {
+    if matrix.len() > SMALL_NEST {
         copy_into(
             &mut ArrayViewMut2::from_shape(matrix.dim(), &mut *copy).expect("as many elements"),
             matrix,

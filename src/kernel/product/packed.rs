@@ -1,4 +1,4 @@
-//! Products of matrices and vectors without gaps, one after the other, in one call for all.
+//! Products of contiguous matrices and vectors that lie one after the other, in one call for all.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,8 @@ use crate::kernel::threads::{GRAIN, in_two};
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension, LinalgScalar};
 
-/// Multiplies many small matrices, or pairs of vectors, without gaps, if these are what there is. Returns whether it did.
+/// Multiplies many small matrices or pairs of vectors. Returns `false` if the operands are not packed: contiguous, and of a size
+/// with a way of its own.
 pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, (T, T)>,
@@ -26,7 +27,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
         Some(way) => way,
         None => return false,
     };
-    // batches that end those of the result are repeated as a whole
+    // an operand whose batch shape ends that of the result is repeated as a whole
     let batch = &out.shape()[..out.ndim() - axes[0]];
     let is_end = |k: usize| {
         let shape = inputs.shapes()[k];
@@ -43,13 +44,13 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     true
 }
 
-/// The way for matrices of a few sizes, which the compiler knows.
+/// The way for matrices of a size that the compiler knows.
 #[inline]
 pub(super) fn fixed<T: LinalgScalar>(sides: [usize; 3]) -> Option<fn(Packed<'_, T>)> {
     macro_rules! ways {
         ($($n:literal)*) => {
             match sides {
-                // 8 times 8 has too many sums for registers: tiles take 0.7 of its time
+                // not 8 times 8: it has too many accumulators for registers, and tiles take 0.7 of its time
                 $([$n, $n, 1] => each_product::<T, Fixed<$n, $n, 1>>,
                 [$n, $n, $n] => each_product::<T, Fixed<$n, $n, $n>>,)*
                 [8, 8, 1] => each_product::<T, Fixed<8, 8, 1>>,
@@ -60,7 +61,7 @@ pub(super) fn fixed<T: LinalgScalar>(sides: [usize; 3]) -> Option<fn(Packed<'_, 
     Some(ways!(2 3 4 5 6 7))
 }
 
-/// Runs parts of the products, or of one product of long vectors, on several threads.
+/// Computes the products, or one product of long vectors, in halves on several threads.
 pub(super) fn packed_in_halves<T: LinalgScalar + Send + Sync>(packed: Packed<'_, T>, way: fn(Packed<'_, T>)) {
     let Packed { a, b, out, sizes, first } = packed;
     let count = out.len() / sizes[2];
@@ -81,7 +82,7 @@ pub(super) fn packed_in_halves<T: LinalgScalar + Send + Sync>(packed: Packed<'_,
     });
 }
 
-/// Matrices, one after the other. Those of an operand that are fewer are repeated.
+/// Contiguous matrices, one after the other. An operand with fewer matrices is repeated.
 pub(super) struct Packed<'m, T> {
     a: &'m [T],
     b: &'m [T],
@@ -98,7 +99,7 @@ impl<'m, T> Packed<'m, T> {
     }
 }
 
-/// How two matrices without gaps are multiplied.
+/// A way to multiply two contiguous matrices.
 pub(super) trait Multiply<T> {
     /// Must be `inline(always)`, so that it is compiled for the CPU.
     fn multiply(a: &[T], b: &[T], out: &mut [T]);
@@ -131,7 +132,7 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
     fn multiply(a: &[T], b: &[T], out: &mut [T]) {
         // slices of known lengths
         let (a, b, out) = (&a[..M * N], &b[..N * P], &mut out[..M * P]);
-        // all sums side by side, stored at the end: their chains of additions overlap
+        // all accumulators side by side, stored at the end: their chains of additions overlap
         let mut sums = [[T::zero(); P]; M];
         for k in 0..N {
             for r in 0..M {
@@ -160,20 +161,20 @@ impl<T: LinalgScalar> Multiply<T> for Dots {
     }
 }
 
-/// The product of long vectors: the sum of those of their halves, which `both` computes.
+/// The product of long vectors: the sum of the products of their halves, which `multiply_both` computes.
 #[inline(never)]
-fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], both: impl FnOnce([Packed<'_, T>; 2])) -> T {
+fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], multiply_both: impl FnOnce([Packed<'_, T>; 2])) -> T {
     let middle = (x.len() / 2).next_multiple_of(CHUNK);
     let ((low_x, high_x), (low_y, high_y)) = (x.split_at(middle), y.split_at(middle));
     let (mut low, mut high) = ([T::zero()], [T::zero()]);
-    both([
+    multiply_both([
         Packed::new(low_x, low_y, &mut low, [low_x.len(), low_x.len(), 1]),
         Packed::new(high_x, high_y, &mut high, [high_x.len(), high_x.len(), 1]),
     ]);
     low[0] + high[0]
 }
 
-/// The terms of a dot product that are added in registers.
+/// The most terms of a dot product that are added in registers.
 const CHUNK: usize = 1024;
 
 /// The sum of products.
@@ -197,7 +198,7 @@ fn dot<T: LinalgScalar>(x: &[T], y: &[T]) -> T {
     rest.0.iter().zip(rest.1).fold(sum, |sum, (&x, &y)| sum + x * y)
 }
 
-/// Adds the products of chunks of `N` factors to as many accumulators. Returns the factors that are left.
+/// Adds the products of chunks of `N` factors to `N` accumulators. Returns the rest of the factors.
 #[inline(always)]
 fn add_products<'f, T: LinalgScalar, const N: usize>(
     sums: &mut [T; N],

@@ -1,4 +1,4 @@
-//! Products of two matrices without gaps by tiles in registers.
+//! Products of two contiguous matrices by tiles in registers.
 
 #![forbid(unsafe_code)]
 
@@ -6,13 +6,13 @@ use crate::kernel::simd::Work;
 use alloc::vec::Vec;
 use ndarray::LinalgScalar;
 
-/// The most terms of a tile that are added one after the other, and the fewest of a vector's product that are added pairwise:
-/// below, their order costs no accuracy.
+/// The most terms of a tile that are added one after the other, and the fewest terms of a dot product that are added pairwise.
+/// The order of fewer terms costs no accuracy.
 pub(super) const TERMS: usize = 64;
 /// Rows of a tile.
 const ROWS: usize = 4;
 
-/// Two matrices and their product, row by row without gaps.
+/// Two matrices and their product, each contiguous row by row.
 pub(super) struct Matrices<'m, T> {
     pub(super) a: &'m [T],
     pub(super) b: &'m [T],
@@ -38,7 +38,7 @@ impl<T: LinalgScalar> Matrices<'_, T> {
         let width = [1, 4, 8][usize::from(columns >= 4) + usize::from(columns >= 8)];
         let mut column = 0;
         while column < columns {
-            // a last tile that overlaps with the one before takes less time than three of one column
+            // one wide tile that overlaps with the one before takes less time than three tiles of one column
             let is_wide = columns - column > 2;
             let (from, width) = if is_wide { (column.min(columns - width), width) } else { (column, 1) };
             match width {
@@ -73,7 +73,7 @@ impl<T: LinalgScalar> Matrices<'_, T> {
         let [terms, columns] = self.sides;
         let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms..][..terms]);
         let mut b = self.b.chunks_exact(columns);
-        // sums of 2^n chunks of terms, joined as the digits of a binary counter
+        // sums of 2^n chunks of terms, joined like the carries of a binary counter
         let (mut before, mut from, mut chunk) = (Vec::<[[T; C]; R]>::new(), 0, 0_usize);
         let sums = loop {
             let (to, mut sums) = (terms.min(from + TERMS), [[T::zero(); C]; R]);

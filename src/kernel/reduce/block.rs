@@ -3,128 +3,142 @@
 //! ```text
 //! for each tile of the kept loops outside the block:
 //!     for each step of the reduced loops outside the block:
-//!         the elements of the block: where they lie, or in a buffer
-//!         accumulators += the block
-//!     the accumulators, folded, are the results
+//!         elements of the block: in place, copied to a buffer, or combined in registers along one loop
+//!         accumulators += elements, folded
+//!     results = accumulators
 //! ```
 //!
-//! A block is as many of the innermost loops as fit into L1, and a part of the next one where that makes it long enough.
-//! Accumulators are a stack of levels, each the sum of twice as many blocks as the one above: so the error stays small.
+//! A block is as many of the innermost loops as fit into L1, and a part of the next one. Where lanes are short, blocks are added
+//! first and their sum is folded. Accumulators are a stack of levels, each the sum of twice as many blocks as the level above it:
+//! that keeps the error small.
 
 #![forbid(unsafe_code)]
 
 use super::fold::{Fold, SHORT_LANE, fold};
-use crate::kernel::map::loop_across;
-use crate::kernel::memory::{BUFFER, List, Memory, Room};
-use crate::kernel::nest::{Dropped, Loop, Nest, Reduction, State, Steps, Written, longest_lane, sums_along};
+use crate::kernel::map::contiguous_loop;
+use crate::kernel::memory::{BUFFER_BYTES, Buffer, List, SliceVec};
+use crate::kernel::nest::{
+    Dropped, ErasedNest, Loop, Nest, Reduction, Steps, Written, longest_lane, sum_count,
+};
 
-/// How many times as long as a buffer a block is whose elements are adjacent. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
+/// The most buffers that a block in place, without a copy, is as long as. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
 /// about as long.
-const STORED: usize = 32;
-/// How many sums of blocks are added one after the other.
-const AT_ONCE: usize = 8;
-/// The bytes of the results of a block. The sums of blocks have room for twice as many.
-const RESULTS: usize = BUFFER / 4;
+const IN_PLACE_BUFFERS: usize = 32;
+/// The number of blocks that are added one after the other to a sum of the first level.
+const LEVEL_BLOCKS: usize = 8;
+/// The most bytes of the results of a block.
+const RESULT_BYTES: usize = BUFFER_BYTES / 4;
 
 /// Memory for the results of a block.
-type Results = Memory<{ RESULTS / 64 }>;
-/// The most bytes of a block of which several loops are reduced, and of a source that is folded at once.
-pub(super) const FOLDED: usize = BUFFER / 2;
-/// Memory for a source that is folded at once, and for what is folded of a block.
-pub(super) type Folded = Memory<{ FOLDED / 64 }>;
+type ResultsBuffer = Buffer<{ RESULT_BYTES / 64 }>;
+/// The most bytes of a block with several reduced loops, and of a source that is folded without a nest.
+pub(super) const FOLD_BYTES: usize = BUFFER_BYTES / 2;
+/// Memory for a source that is folded without a nest, and for the scratch of a fold.
+pub(super) type FoldBuffer = Buffer<{ FOLD_BYTES / 64 }>;
 
 /// Memory for the sums of blocks.
-type Sums = Memory<{ 2 * RESULTS / 64 }>;
+type LevelsBuffer = Buffer<{ 2 * RESULT_BYTES / 64 }>;
 
-/// Memory for a part of a nest: elements of a block, sums of blocks, and the results of one.
+/// Memory for a tile of a nest: the elements of a block, sums of blocks, and the results of a block.
 struct Scratch {
-    block: Memory<{ BUFFER / 64 }>,
-    sums: Sums,
-    results: Results,
+    block: Buffer<{ BUFFER_BYTES / 64 }>,
+    sums: LevelsBuffer,
+    results: ResultsBuffer,
 }
 
 /// Reduces the arranged loops of a nest.
 pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    let nest = match nest.written() {
+    let nest = match nest.fill_unreduced() {
         Ok(written) => return written,
         Err(nest) => nest,
     };
-    let plan = Plan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.most_rows()), nest.summed());
-    let mut scratch = Scratch { block: Memory::new(), sums: Memory::new(), results: Memory::new() };
+    let plan = BlockPlan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.max_rows()), nest.sum_loop());
+    let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Buffer::new() };
     if plan.is_whole {
-        return part(op, nest, &plan, &mut scratch);
+        return reduce_tile(op, nest, &plan, &mut scratch);
     }
     let mut tile = Steps::new();
     for (l, &steps) in nest.loops().iter().zip(&*plan.steps) {
         tile.push(if l.is_kept() { steps } else { l.len() });
     }
     let mut written = Written::none();
-    nest.for_each_tile(&tile, &mut |nest| written.add(part(op, nest, &plan, &mut scratch)));
+    nest.for_each_tile(&tile, &mut |nest| written.add(reduce_tile(op, nest, &plan, &mut scratch)));
     written
 }
 
-/// The blocks of a nest.
-struct Plan {
-    /// How many steps of each loop are in a block.
+/// How a nest is cut into blocks.
+struct BlockPlan {
+    /// The number of steps of each loop in a block.
     steps: Steps,
-    /// The same for the reduced loops alone.
+    /// The number of steps of each reduced loop in a block.
     reduced: Steps,
+    /// Whether the nest is one block.
     is_whole: bool,
-    /// Whether all steps of the reduced loops are in a block.
+    /// Whether a block has all steps of the reduced loops.
     holds_reduced: bool,
-    /// Whether lanes are folded once, after the blocks are added.
+    /// Whether lanes are short: they are folded once, after the blocks are added.
     has_short_lanes: bool,
 }
 
-impl Plan {
-    fn of(nest: &State, size: usize, (is_stored, most_rows): (bool, usize), summed: Option<usize>) -> Self {
-        let (loops, across) = (nest.loops(), if summed.is_some() { None } else { loop_across(nest) });
+impl BlockPlan {
+    fn of(
+        nest: &ErasedNest,
+        size: usize,
+        (is_stored, max_rows): (bool, usize),
+        sum_loop: Option<usize>,
+    ) -> Self {
+        let (loops, contiguous) =
+            (nest.loops(), if sum_loop.is_some() { None } else { contiguous_loop(nest) });
         let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
-        // another loop is reduced outside of one that is kept
+        // a reduced loop is outside a kept one
         let first_reduced = loops.iter().position(|l| !l.is_kept());
-        let is_one_of_several =
+        let has_outer_reduced =
             loops.iter().rposition(Loop::is_kept) > first_reduced && first_reduced.is_some();
-        let has_short_lanes =
-            across.is_none() && summed.is_none() && is_one_of_several && loops.last().is_some_and(is_short);
-        let is_dense = is_stored && summed.is_none() && !has_short_lanes && is_dense_tail(loops, size);
-        let room = RESULTS / size;
+        let has_short_lanes = contiguous.is_none()
+            && sum_loop.is_none()
+            && has_outer_reduced
+            && loops.last().is_some_and(is_short);
+        let is_dense = is_stored && sum_loop.is_none() && !has_short_lanes && is_dense_tail(loops, size);
+        let capacity = RESULT_BYTES / size;
         let most = match (is_dense, has_short_lanes) {
-            // rows are added one after the other, so fewer keep the error small
-            (true, _) if loops.last().is_some_and(Loop::is_kept) => STORED / 4 * BUFFER / size,
-            (true, _) => STORED * BUFFER / size,
+            // rows are added one after the other: fewer of them keep the error small
+            (true, _) if loops.last().is_some_and(Loop::is_kept) => {
+                IN_PLACE_BUFFERS / 4 * BUFFER_BYTES / size
+            }
+            (true, _) => IN_PLACE_BUFFERS * BUFFER_BYTES / size,
             // blocks are added before their lanes are folded
-            (_, true) => room,
-            _ => BUFFER / size,
+            (_, true) => capacity,
+            _ => BUFFER_BYTES / size,
         };
         let (mut in_block, mut len, mut kept) = (Steps::filled(loops.len(), 1), 1, 1);
         let mut has_reduced = false;
         let mut add = |place: usize, limit: usize| {
             let l = &loops[place];
-            let is_summed = summed == Some(place);
+            let is_summed = sum_loop == Some(place);
             let fit = match l.is_kept() {
-                // one sum, whose error stays small
-                false if is_summed && place + 1 < loops.len() => most_rows,
-                false if is_summed => longest_lane(room),
-                true => (most / len).min(room / kept),
-                // sums of rows that hold lanes need room
-                false if has_reduced && kept > 1 && !has_short_lanes => FOLDED / size / len,
-                false if len <= room => most / len,
+                // these are one sum: fewer of them keep the error small
+                false if is_summed && place + 1 < loops.len() => max_rows,
+                false if is_summed => longest_lane(capacity),
+                true => (most / len).min(capacity / kept),
+                // the sums of rows are folded in scratch, which must hold them
+                false if has_reduced && kept > 1 && !has_short_lanes => FOLD_BYTES / size / len,
+                false if len <= capacity => most / len,
                 false => 0,
             };
             in_block[place] = l.part(fit.min(limit));
-            len *= if is_summed { sums_along(place, loops.len(), l.len()) } else { in_block[place] };
+            len *= if is_summed { sum_count(place, loops.len(), l.len()) } else { in_block[place] };
             kept *= if l.is_kept() { in_block[place] } else { 1 };
             has_reduced |= !l.is_kept();
             in_block[place] == l.len()
         };
-        if let Some((place, limit)) = across {
+        if let Some((place, limit)) = contiguous {
             add(place, limit);
         }
         let mut is_whole = true;
         for place in (0..loops.len()).rev() {
-            // what is added in registers is, for any part of the kept loops
-            let is_in_block = is_whole || summed == Some(place);
-            if is_in_block && across.is_none_or(|across| across.0 != place) {
+            // the sum loop is in every block, whatever part of the kept loops it has
+            let is_in_block = is_whole || sum_loop == Some(place);
+            if is_in_block && contiguous.is_none_or(|contiguous| contiguous.0 != place) {
                 is_whole &= add(place, usize::MAX);
             }
         }
@@ -147,18 +161,18 @@ impl Plan {
     }
 }
 
-/// Reduces a part whose results fit into L1.
-fn part<'s, A: Clone>(
+/// Reduces a tile whose results fit into L1.
+fn reduce_tile<'s, A: Clone>(
     op: &dyn Fold<A>,
     nest: Nest<'_, Reduction<'_, 's, A>>,
-    plan: &Plan,
+    plan: &BlockPlan,
     scratch: &mut Scratch,
 ) -> Written<'s> {
-    let (mut state, Scratch { block, sums, results }) = (State::new(), scratch);
-    let inputs = nest.inputs(&mut state);
+    let (mut erased, Scratch { block, sums, results }) = (ErasedNest::new(), scratch);
+    let inputs = nest.inputs(&mut erased);
     if plan.holds_reduced {
-        let (elements, sides) = elements_of(inputs, block);
-        return nest.put(of_block(op, &sides, elements, results));
+        let (elements, shape) = elements_of(inputs, block);
+        return nest.store_results(fold_results(op, &shape, elements, results));
     }
     let (mut tile, mut reduced, mut width) = (Steps::new(), plan.reduced.iter(), 1);
     for l in inputs.loops() {
@@ -166,79 +180,84 @@ fn part<'s, A: Clone>(
         width *= if l.is_kept() || plan.has_short_lanes { steps } else { 1 };
         tile.push(steps);
     }
-    let mut first_sides = None;
+    let mut first_shape = None;
     let mut sums = Levels::new(op, sums, width);
     inputs.for_each_tile(&tile, &mut |part| {
-        let (elements, sides) = elements_of(part, block);
-        sums.add(if plan.has_short_lanes { elements } else { of_block(op, &sides, elements, results) });
+        let (elements, shape) = elements_of(part, block);
+        sums.add(if plan.has_short_lanes { elements } else { fold_results(op, &shape, elements, results) });
         // the first block is the largest one
-        first_sides.get_or_insert(sides);
+        first_shape.get_or_insert(shape);
     });
     let sums = sums.finish();
-    match first_sides {
-        Some(sides) if plan.has_short_lanes => nest.put(of_block(op, &sides, sums, results)),
-        _ => nest.put(sums),
+    match first_shape {
+        Some(shape) if plan.has_short_lanes => nest.store_results(fold_results(op, &shape, sums, results)),
+        _ => nest.store_results(sums),
     }
 }
 
-/// The elements of a block, where they lie or in a buffer, or their sums along a loop; and the sides of these.
+/// The elements of a block, in place or in a buffer, or their sums along the sum loop; and the shape of these.
 fn elements_of<'x, A: Clone>(
     block: Nest<'_, Reduction<'x, '_, A>>,
-    buffer: &'x mut Memory<{ BUFFER / 64 }>,
-) -> (&'x [A], Sides) {
-    let (summed, mut sides, mut len) = (block.summed(), Sides::new(), 1);
-    if let Some(elements) = block.elements().filter(|_| summed.is_none()) {
+    buffer: &'x mut Buffer<{ BUFFER_BYTES / 64 }>,
+) -> (&'x [A], BlockShape) {
+    let (sum_loop, mut shape, mut len) = (block.sum_loop(), BlockShape::new(), 1);
+    if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
         for l in block.loops() {
-            sides.push(l.len(), l.is_kept());
+            shape.push(l.len(), l.is_kept());
         }
-        return (elements, sides);
+        return (elements, shape);
     }
     for (place, l) in block.loops().iter().enumerate() {
-        let is_summed = summed == Some(place);
-        let steps = if is_summed { sums_along(place, block.loops().len(), l.len()) } else { l.len() };
+        let is_summed = sum_loop == Some(place);
+        let steps = if is_summed { sum_count(place, block.loops().len(), l.len()) } else { l.len() };
         if steps > 1 {
-            sides.push(steps, l.is_kept());
+            shape.push(steps, l.is_kept());
             len *= steps;
         }
     }
-    let (mut room, prepare) = (buffer.room(len), block.prepare());
-    room.filled(len, |slots| match summed {
-        Some(place) => block.sum(place, slots),
+    let (mut elements, prepare) = (buffer.vec(len), block.prepare());
+    elements.filled(len, |slots| match sum_loop {
+        Some(place) => block.sum_along(place, slots),
         None => block.fill(slots),
     });
     if let Some(prepare) = prepare {
-        prepare(&mut room);
+        prepare(&mut elements);
     }
-    (room.into_elements(), sides)
+    (elements.into_elements(), shape)
 }
 
 /// The results of a block, or its elements if nothing in it is reduced.
 #[inline(never)]
-fn of_block<'r, A: Clone>(
+fn fold_results<'r, A: Clone>(
     op: &dyn Fold<A>,
-    sides: &Sides,
+    shape: &BlockShape,
     elements: &'r [A],
-    memory: &'r mut Results,
+    buffer: &'r mut ResultsBuffer,
 ) -> &'r [A] {
-    if sides.iter().all(|side| side.1) {
+    if shape.iter().all(|axis| axis.1) {
         return elements;
     }
-    let mut results = memory.room(sides.kept());
-    fold_block(op, sides, elements, &mut results);
+    let mut results = buffer.vec(shape.result_count());
+    fold_block(op, shape, elements, &mut results);
     results.into_elements()
 }
 
-/// [`fold`] with scratch.
-pub(super) fn fold_block<A: Clone>(op: &dyn Fold<A>, sides: &Sides, elements: &[A], to: &mut Room<'_, A>) {
-    let mut scratch = Folded::new();
-    let len = match **sides {
-        [.., (_, false)] if sides.len() < 3 => 0,
-        _ => elements.len().min(FOLDED / size_of::<A>()),
+/// [`fold`] with scratch of the needed size.
+pub(super) fn fold_block<A: Clone>(
+    op: &dyn Fold<A>,
+    shape: &BlockShape,
+    elements: &[A],
+    to: &mut SliceVec<'_, A>,
+) {
+    let mut scratch = FoldBuffer::new();
+    let len = match **shape {
+        [.., (_, false)] if shape.len() < 3 => 0,
+        _ => elements.len().min(FOLD_BYTES / size_of::<A>()),
     };
-    fold(op, sides, elements, to, &mut scratch.room(len));
+    fold(op, shape, elements, to, &mut scratch.vec(len));
 }
 
-/// Whether the input's elements are adjacent along the loops that fit into a block.
+/// Whether the input's elements are contiguous along the loops that fit into a block.
 fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
     let mut width = size;
     for l in loops.iter().rev() {
@@ -246,23 +265,24 @@ fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
             return false;
         }
         width *= l.len();
-        if width > BUFFER * STORED {
+        if width > BUFFER_BYTES * IN_PLACE_BUFFERS {
             break;
         }
     }
     true
 }
 
-/// The sides of a block, outermost first: a length, and whether results are kept along it. Neighbours of one kind are one.
-pub(super) struct Sides(List<(usize, bool), 8>);
+/// The shape of a block, outermost axis first: the length of each axis, and whether it is kept. Adjacent axes that are both kept,
+/// or both reduced, are one.
+pub(super) struct BlockShape(List<(usize, bool), 8>);
 
-impl Sides {
+impl BlockShape {
     #[inline(always)]
     pub(super) fn new() -> Self {
         Self(List::new())
     }
 
-    /// Adds the sides of a source in standard layout that is reduced to the shape `out`.
+    /// Adds the axes of a source in standard layout that is reduced to the shape `out`.
     #[inline]
     pub(super) fn push_axes(&mut self, shape: &[usize], out: &[usize], dropped: Dropped<'_>) {
         let mut out_axis = 0;
@@ -278,8 +298,8 @@ impl Sides {
     }
 
     /// The number of results.
-    pub(super) fn kept(&self) -> usize {
-        self.iter().filter(|side| side.1).map(|side| side.0).product()
+    pub(super) fn result_count(&self) -> usize {
+        self.iter().filter(|axis| axis.1).map(|axis| axis.0).product()
     }
 
     #[inline]
@@ -291,7 +311,7 @@ impl Sides {
     }
 }
 
-impl core::ops::Deref for Sides {
+impl core::ops::Deref for BlockShape {
     type Target = [(usize, bool)];
 
     fn deref(&self) -> &Self::Target {
@@ -299,31 +319,31 @@ impl core::ops::Deref for Sides {
     }
 }
 
-/// Sums of the results of blocks: [`AT_ONCE`] are added one after the other, and those pairwise.
+/// Sums of the results of blocks. [`LEVEL_BLOCKS`] of them are added one after the other, and these sums pairwise.
 struct Levels<'t, A> {
     op: &'t dyn Fold<A>,
-    /// The sums, one after the other, each of as many elements as the one before or more.
-    sums: Room<'t, A>,
-    /// The length of a sum.
+    /// The sums, one after the other.
+    sums: SliceVec<'t, A>,
+    /// The number of elements of a sum.
     width: usize,
-    /// The most sums that there is room for.
+    /// The most sums that fit.
     most: usize,
-    /// How many results are in the last sum.
+    /// The number of results in the last sum.
     count: usize,
-    /// How many sums were complete.
+    /// The number of sums of the first level that are complete.
     complete: usize,
 }
 
 impl<'t, A: Clone> Levels<'t, A> {
     /// For results of up to `width` elements.
-    fn new(op: &'t dyn Fold<A>, memory: &'t mut Sums, width: usize) -> Self {
-        let most = (2 * RESULTS / size_of::<A>() / width).max(2);
-        Self { op, sums: memory.room(most * width), width, most, count: 0, complete: 0 }
+    fn new(op: &'t dyn Fold<A>, buffer: &'t mut LevelsBuffer, width: usize) -> Self {
+        let most = (2 * RESULT_BYTES / size_of::<A>() / width).max(2);
+        Self { op, sums: buffer.vec(most * width), width, most, count: 0, complete: 0 }
     }
 
-    /// Adds the results of a block, none longer than the very first ones.
+    /// Adds the results of a block. They are not longer than the first block's.
     fn add(&mut self, results: &[A]) {
-        // otherwise no sum begins with them
+        // shorter results do not begin a sum
         let is_whole = results.len() == self.width;
         if is_whole && self.count == 0 {
             self.sums.extend(results);
@@ -332,7 +352,7 @@ impl<'t, A: Clone> Levels<'t, A> {
             self.op.add_rows(&mut self.sums[start..][..results.len()], results);
         }
         self.count += usize::from(is_whole);
-        if self.count == AT_ONCE {
+        if self.count == LEVEL_BLOCKS {
             self.count = 0;
             self.complete += 1;
             for _ in 0..self.complete.trailing_zeros() {

@@ -1,80 +1,81 @@
-//! Folds of adjacent elements: rows to a row, and lanes to numbers.
+//! Folds of contiguous elements: of rows to a row, and of lanes to one element each.
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::memory::{FoldLane, Memory, Room};
-use crate::kernel::nest::{JOINED, Maker, Makes};
+use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
+use crate::kernel::nest::{ElementLoops, JOINED_ROW, MapReduce};
 use crate::kernel::operation::Operation;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_known};
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled};
 use crate::kernel::source::Cloned;
 
-/// Rows are joined only if there are so many joined ones.
-const FEW_ROWS: usize = 4;
-/// Lanes of fewer elements are reduced side by side. Measured on Zen 4 with f32 and f64: 8 to 24 take about as long.
+/// The fewest rows of joined rows.
+const MIN_JOINED_ROWS: usize = 4;
+/// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take
+/// about as long.
 pub(super) const SHORT_LANE: usize = 16;
-/// The sums to which the accumulators of a lane are halved.
-const EIGHT: usize = 8;
+/// The number of accumulators of a lane after these are halved.
+const LAST_ACCUMULATORS: usize = 8;
 
-/// What combines elements: those of an array, in the loops of [`Makes`]; and adjacent ones.
-pub(crate) trait Fold<A>: Makes<A> {
+/// The loops that combine elements: contiguous ones, and, as [`ElementLoops`], those of an array.
+pub(crate) trait Fold<A>: ElementLoops<A> {
     fn apply(&self, a: A, b: A) -> A;
 
-    /// Adds rows, one after the other in `rows`, to as many accumulators as a row has elements.
+    /// Adds `rows`, which are contiguous, to the accumulators. A row has as many elements as there are accumulators.
     fn add_rows(&self, accumulators: &mut [A], rows: &[A]);
 
     /// Appends the results of lanes of `len` elements.
-    fn lanes(&self, elements: &[A], len: usize, to: &mut Room<'_, A>);
+    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
 }
 
-/// The loops of an operation on the elements of an array. Those of common types are compiled in this crate; otherwise, where the
-/// CPU is asked and has no AVX2, they call the operation for each pair, in the same order.
-pub(crate) type Loops<A, O> = Maker<Cloned, A, (A,), O>;
+/// The loops of an operation on the elements of an array. For common element types, this crate has compiled them. For others, on
+/// a CPU that is found to have no AVX2, the loops call the operation for each pair, in the same order.
+pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;
 
-impl<A: Clone, O: Operation<A>> Fold<A> for Loops<A, O> {
+impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     fn apply(&self, a: A, b: A) -> A {
         self.op.apply(a, b)
     }
 
     fn add_rows(&self, accumulators: &mut [A], rows: &[A]) {
         run::<A, _>(AddRows { op: self.op, accumulators, rows }, |AddRows { op, accumulators, rows }| {
-            AddRows { op: Called(op), accumulators, rows }.run();
+            AddRows { op: NotInlined(op), accumulators, rows }.run();
         });
     }
 
-    fn lanes(&self, elements: &[A], len: usize, to: &mut Room<'_, A>) {
+    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
         run::<A, _>(Lanes { op: self.op, elements, len, to }, |Lanes { op, elements, len, to }| {
-            Lanes { op: Called(op), elements, len, to }.run();
+            Lanes { op: NotInlined(op), elements, len, to }.run();
         });
     }
 }
 
-/// Runs work on elements `A`.
+/// Runs `work` on elements `A`, or `other` on a CPU without AVX2 unless this crate has compiled the work.
 #[inline(always)]
 fn run<A, W: Work<Output = ()>>(work: W, other: impl FnOnce(W)) {
-    if is_known::<A>() { dispatch(work) } else { dispatch_or(work, other) }
+    if is_precompiled::<A>() { dispatch(work) } else { dispatch_or(work, other) }
 }
 
-/// An operation that is called for each pair, so that its loops are short.
+/// An operation that is not inlined, which keeps the code of its loops short.
 #[derive(Clone, Copy)]
-struct Called<O>(O);
+struct NotInlined<O>(O);
 
-impl<A, O: Operation<A>> Operation<A> for Called<O> {
+impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
     #[inline(never)]
     fn apply(self, a: A, b: A) -> A {
         self.0.apply(a, b)
     }
 }
 
-/// Appends the results of a dense block to `to`. A side is a length, and whether results are kept along it; neighbours
-/// differ. `scratch` is room for half of the elements, or for as many as rows have of which the lanes are folded in turn.
+/// Appends the results of a contiguous block to `to`. `axes` are lengths, each with whether the axis is kept; kept and reduced
+/// axes alternate. `scratch` holds at least half of the elements, or one row if its lanes are folded in turn.
 pub(super) fn fold<A: Clone>(
     op: &dyn Fold<A>,
-    sides: &[(usize, bool)],
+    axes: &[(usize, bool)],
     elements: &[A],
-    to: &mut Room<'_, A>,
-    scratch: &mut Room<'_, A>,
+    to: &mut SliceVec<'_, A>,
+    scratch: &mut SliceVec<'_, A>,
 ) {
-    match *sides {
+    match *axes {
         [] | [(_, true)] => to.extend(elements),
         [(len, false)] | [(_, true), (len, false)] => op.lanes(elements, len, to),
         [(len, true), ref inner @ ..] => {
@@ -83,7 +84,7 @@ pub(super) fn fold<A: Clone>(
             }
         }
         [(rows, false), (width, true)] => {
-            let joined = (JOINED / width).min(rows / FEW_ROWS);
+            let joined = (JOINED_ROW / width).min(rows / MIN_JOINED_ROWS);
             if joined < 2 {
                 return fold_rows(op, elements, width, to);
             }
@@ -99,8 +100,8 @@ pub(super) fn fold<A: Clone>(
     }
 }
 
-/// Appends the sum of rows of `width` elements, the last of which may be shorter.
-fn fold_rows<A: Clone>(op: &dyn Fold<A>, elements: &[A], width: usize, to: &mut Room<'_, A>) {
+/// Appends the sum of rows of `width` elements. The last row may be shorter.
+fn fold_rows<A: Clone>(op: &dyn Fold<A>, elements: &[A], width: usize, to: &mut SliceVec<'_, A>) {
     let ((first, rest), start) = (elements.split_at(width), to.len());
     to.extend(first);
     let (rows, last) = rest.split_at(rest.len() / width * width);
@@ -154,9 +155,9 @@ fn add_row<A: Clone, O: Operation<A>>(op: O, out: &mut [A], a: &[A]) {
     }
 }
 
-struct Lane<O>(O);
+struct ByAccumulators<O>(O);
 
-impl<A: Clone, O: Operation<A>> FoldLane<A> for Lane<O> {
+impl<A: Clone, O: Operation<A>> FoldLane<A> for ByAccumulators<O> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
         // measured on 2026-11-26 with `by_hand`: maxima of f64 take 0.6 of the time of 16, maxima of f32 0.9 of that of 64
@@ -174,7 +175,7 @@ struct Lanes<'r, 'm, A, O> {
     op: O,
     elements: &'r [A],
     len: usize,
-    to: &'r mut Room<'m, A>,
+    to: &'r mut SliceVec<'m, A>,
 }
 
 impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
@@ -188,35 +189,41 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
         } else if len < SHORT_LANE {
             short_lanes(op, elements, len, to);
         } else {
-            to.extend_by_lanes(elements, len, &Lane(op));
+            to.extend_by_lanes(elements, len, &ByAccumulators(op));
         }
     }
 }
 
-/// The bytes of partial results of short lanes.
-const PARTIAL: usize = 2 << 10;
+/// The bytes of the partial results of short lanes.
+const PARTIAL_BYTES: usize = 2 << 10;
 
-/// Reduces lanes by the factors of their length: groups of 4 or 2, then groups of those, and so on. The compiler shuffles
-/// vectors for groups of a length that it knows.
+/// Reduces lanes by the factors of their length: groups of 4 or 2 elements, then groups of their results, and so on. For groups
+/// of constant length, the compiler vectorises by shuffles.
 #[inline(always)]
-fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<'_, A>) {
-    let (mut first, mut second) = (Memory::<{ PARTIAL / 64 }>::new(), Memory::<{ PARTIAL / 64 }>::new());
-    let most = (PARTIAL / size_of::<A>() / len * len).max(len);
-    let (sums, more) = (&mut first.room(most), &mut second.room(most));
+fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
+    let (mut first, mut second) =
+        (Buffer::<{ PARTIAL_BYTES / 64 }>::new(), Buffer::<{ PARTIAL_BYTES / 64 }>::new());
+    let most = (PARTIAL_BYTES / size_of::<A>() / len * len).max(len);
+    let (sums, more) = (&mut first.vec(most), &mut second.vec(most));
     for elements in elements.chunks(most) {
         let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
         while rest > 1 {
             to_next.truncate(0);
-            rest = groups(op, if rest == len { elements } else { from }, rest, to_next);
+            rest = fold_groups(op, if rest == len { elements } else { from }, rest, to_next);
             core::mem::swap(&mut from, &mut to_next);
         }
         to.extend(from);
     }
 }
 
-/// Appends the result of each group of as many elements as the first factor of `len`. Returns the quotient.
+/// Appends the results of groups whose length is the first factor of `len`. Returns `len` divided by it.
 #[inline(always)]
-fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut Room<'_, A>) -> usize {
+fn fold_groups<A: Clone, O: Operation<A>>(
+    op: O,
+    elements: &[A],
+    len: usize,
+    to: &mut SliceVec<'_, A>,
+) -> usize {
     let pair = |a: &A, b: &A| op.apply(a.clone(), b.clone());
     let factor = match len {
         _ if len.is_multiple_of(4) => 4,
@@ -240,15 +247,15 @@ fn groups<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut
             );
             op.apply(low, high)
         }),
-        _ => to.extend_by_lanes(elements, factor, &Lane(op)),
+        _ => to.extend_by_lanes(elements, factor, &ByAccumulators(op)),
     }
     len / factor
 }
 
-/// How many rounds of a lane's accumulators are added before these are added to those of the rounds before.
+/// The rounds of a lane that are added to one set of accumulators, before this set is added to that of the rounds before.
 const ROUNDS: usize = 32;
 
-/// Reduces a lane, with several accumulators if it is so long.
+/// Reduces a lane, with several accumulators if it is long enough.
 #[inline(always)]
 fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     let (mut eight, mut rest) = match elements.split_first_chunk::<N>() {
@@ -263,7 +270,7 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
                 }
             }
             let mut width = N;
-            while width > EIGHT {
+            while width > LAST_ACCUMULATORS {
                 width /= 2;
                 for i in 0..width {
                     sums[i] = op.apply(sums[i].clone(), sums[i + width].clone());
@@ -271,18 +278,18 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
             }
             (core::array::from_fn(|i| sums[i].clone()), rest)
         }
-        None => match elements.split_first_chunk::<EIGHT>() {
+        None => match elements.split_first_chunk::<LAST_ACCUMULATORS>() {
             Some((first, rest)) => (first.clone(), rest),
-            None => return one_by_one(op, elements[0].clone(), &elements[1..]),
+            None => return add_one_by_one(op, elements[0].clone(), &elements[1..]),
         },
     };
     rest = add_rounds(op, &mut eight, rest, usize::MAX);
     let [a, b, c, d, e, f, g, h] = eight;
     let (a, b, c, d) = (op.apply(a, e), op.apply(b, f), op.apply(c, g), op.apply(d, h));
-    one_by_one(op, op.apply(op.apply(a, c), op.apply(b, d)), rest)
+    add_one_by_one(op, op.apply(op.apply(a, c), op.apply(b, d)), rest)
 }
 
-/// Adds up to `rounds` chunks to the accumulators. Returns what is left.
+/// Adds up to `rounds` chunks to the accumulators. Returns the rest of the elements.
 #[inline(always)]
 fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
     op: O,
@@ -301,7 +308,7 @@ fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
 }
 
 #[inline(always)]
-fn one_by_one<A: Clone, O: Operation<A>>(op: O, mut sum: A, rest: &[A]) -> A {
+fn add_one_by_one<A: Clone, O: Operation<A>>(op: O, mut sum: A, rest: &[A]) -> A {
     for element in rest {
         sum = op.apply(sum, element.clone());
     }

@@ -1,39 +1,46 @@
 //! Reductions of a [`Source`] over any of its axes.
 //!
-//! A large reduction is halved along its outermost loop until the parts are small enough: along a kept loop, both halves
-//! have outputs of their own; along a reduced one, their results are combined. [`block`] reduces a part. The order in which
-//! elements are combined depends on the shape and the strides only: threads run the same halves.
+//! | the source | the way |
+//! |---|---|
+//! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
+//! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::run_small`: one fold, without a nest |
+//! | everything else | `Job::run_large`: a nest, halved while it is large, and [`block`] for each part |
 //!
-//! All of this is generic over the elements alone: what is compiled for a closure are the loops of [`Makes`](super::nest::Makes) and
-//! [`Fold`]. For common types of elements it is compiled in this crate: see [`run`].
+//! A nest is halved along its outermost loop. Along a kept loop, each half has its own outputs; along a reduced loop, the results
+//! of the halves are combined. How rows are grouped ([`nest::panels`](super::nest)) is decided before, for the whole nest. So the
+//! order in which elements are combined depends on the shape and the strides only: threads run the same halves.
+//!
+//! These functions are generic over the element type alone. For each closure, the compiler instantiates the loops of
+//! [`ElementLoops`](super::nest::ElementLoops) and [`Fold`]. For common element types, this crate has compiled the functions: see
+//! [`run`].
 
 #![forbid(unsafe_code)]
 
 mod block;
 mod fold;
 
-pub(crate) use fold::{Fold, Loops};
+pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{FOLDED, Folded, Sides, fold_block};
+use block::{BlockShape, FOLD_BYTES, FoldBuffer, fold_block};
 
 use super::ensure;
-use super::memory::{BUFFER, Reserved, Room, filled};
+use super::memory::{BUFFER_BYTES, Reserved, SliceVec, filled};
 use super::nest::{
-    Dropped, Item, Loop, Nest, Output, Reads, Reduction, RowsOf, SMALL, SharedVisitor, State, Target, Visit,
-    Written, for_each_lane, is_forgettable, steps,
+    Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, RowsOf, SMALL_NEST,
+    SharedVisitor, Target, Visit, Written, can_leak, for_each_lane, steps,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
-use super::simd::as_known;
+use super::simd::as_precompiled;
 use super::source::{Cloned, Source};
 use super::threads::GRAIN;
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Reduces `source`, which has this `shape`, to a new array, whose axes have the input's order in memory.
+/// Reduces `source`, which has this `shape`, to a new array. Its axes are ordered in memory as those of the inputs.
 ///
-/// The axes of the result are those that are not `dropped`, in order, of equal size or of size 1. A result of no elements is
-/// `empty`.
+/// The result has the axes of the shape that are not `dropped`, in order, each with the same size or with size 1. `empty` is the
+/// result of a lane without elements.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -44,24 +51,24 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     empty: A,
 ) -> Array<A, D> {
-    let kept = KeptOrder { reads: source.reads, shape, dropped, ndim: reserved.shape().len() };
+    let kept = KeptOrder { inputs: source.inputs, shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
-    if const { is_forgettable::<A>() } && !is_empty {
-        let is_small = is_small(source.reads, shape, reserved.shape(), size_of::<A>());
+    if const { can_leak::<A>() } && !is_empty {
+        let is_small = is_small(source.inputs, shape, reserved.shape(), size_of::<A>());
         let order = if is_small { None } else { Some(&kept as _) };
-        return reserved.written(order, &mut |out| {
+        return reserved.filled_by(order, &mut |out| {
             run(Job { source, shape, target: Some(Target::slots(out)), dropped, is_small })
         });
     }
-    // initialised, so that a panic does not leak the results that were stored before it
+    // initialised: a panic drops the results stored so far
     let mut out = reserved.filled(Some(&kept), empty);
-    if const { !is_forgettable::<A>() } && !is_empty {
-        one_by_one(source, shape, &mut out, dropped, &mut |out, result| *out = result);
+    if const { !can_leak::<A>() } && !is_empty {
+        reduce_owned(source, shape, &mut out, dropped, &mut |out, result| *out = result);
     }
     out
 }
 
-/// Reduces `source` into an array: `store` puts each result into its output. See [`to_new`].
+/// Reduces `source` into an array. `store` stores each result in its output. See [`to_new`] for the arguments.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -76,34 +83,35 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     if shape.contains(&0) {
         return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
-    if const { is_forgettable::<A>() } {
-        let is_small = is_small(source.reads, shape, out.shape(), size_of::<A>());
-        // shared: threads put results, each into outputs of its own
+    if const { can_leak::<A>() } {
+        let is_small = is_small(source.inputs, shape, out.shape(), size_of::<A>());
+        // shared by threads, each of which stores results in its own outputs
         let rows: &dyn RowsOf<A, (A,)> = &SharedVisitor::new(store);
         let target = Some(Target::elements(Output::of(out), rows));
         run(Job { source, shape, target, dropped, is_small });
     } else {
-        one_by_one(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
+        reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
 }
 
-/// Combines the elements of lanes one by one.
-fn one_by_one<A: Clone, D: Dimension>(
+/// Combines the elements of each lane one after the other.
+fn reduce_owned<A: Clone, D: Dimension>(
     source: &Source<'_, A>,
     shape: &[usize],
     out: &mut ArrayRef<A, D>,
     dropped: Dropped<'_>,
     store: &mut dyn FnMut(&mut A, A),
 ) {
-    let (mut total, op) = (None, source.fold.expect("an operation on elements that are not known"));
+    let (mut total, op) =
+        (None, source.fold.expect("an operation for element types that are not precompiled"));
     for_each_lane((source, op), shape, Output::of(out), dropped, &mut |item| match item {
-        Item::Element(element) => {
+        LaneItem::Element(element) => {
             total = Some(match total.take() {
                 None => element,
                 Some(total) => op.apply(total, element),
             });
         }
-        Item::Output(out) => {
+        LaneItem::Output(out) => {
             if let Some(total) = total.take() {
                 store(out, total);
             }
@@ -111,7 +119,7 @@ fn one_by_one<A: Clone, D: Dimension>(
     });
 }
 
-/// What is to be reduced, and to where.
+/// A reduction: its source, and where its results are stored.
 pub(crate) struct Job<'j, 's, A> {
     source: &'j Source<'j, A>,
     shape: &'j [usize],
@@ -120,52 +128,52 @@ pub(crate) struct Job<'j, 's, A> {
     is_small: bool,
 }
 
-/// Reduces elements that are forgettable.
+/// Runs a reduction of elements that [can leak](can_leak).
 #[inline]
 fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
-    ensure(const { is_forgettable::<A>() }, "elements that may be forgotten");
-    if let Some(written) = known(&mut job) {
+    ensure(const { can_leak::<A>() }, "elements that must be dropped");
+    if let Some(written) = reduce_precompiled(&mut job) {
         return written;
     }
-    let op = job.source.fold.expect("an operation on elements that are not known");
+    let op = job.source.fold.expect("an operation for element types that are not precompiled");
     job.run(op)
 }
 
-macro_rules! known {
+macro_rules! reduce_precompiled {
     ($($A:ident)*) => {
-        /// Reduces elements of a type that is known. For each there is a function that is not generic, so that it is compiled in
-        /// this crate; a program knows which one it calls when it is compiled.
+        /// Runs a reduction of a precompiled element type. Each has a function that is not generic, so that it is compiled in
+        /// this crate. The compiler knows which one a caller needs.
         #[inline(always)]
-        fn known<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
-            $(if let Some(job) = as_known::<A, $A>(job) {
-                return Some(of::$A(job));
+        fn reduce_precompiled<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
+            $(if let Some(job) = as_precompiled::<A, $A>(job) {
+                return Some(precompiled::$A(job));
             })*
             None
         }
 
-        mod of {
+        mod precompiled {
             use super::*;
 
             $(#[inline(never)]
             pub(super) fn $A<'s>(job: &mut Job<'_, 's, core::primitive::$A>) -> Written<'s> {
-                let op = job.source.fold.unwrap_or(const { &Loops::new(Cloned, Plus) });
+                let op = job.source.fold.unwrap_or(const { &FoldLoops::new(Cloned, Plus) });
                 job.run(op)
             })*
         }
     };
 }
-known!(f32 f64 i32 i64);
+reduce_precompiled!(f32 f64 i32 i64);
 
-/// Whether [`Job::small`] serves: the source has few elements, and its results have the order of the shape.
-fn is_small(reads: &Reads<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
-    let most = SMALL.min(FOLDED / size);
+/// Whether [`Job::run_small`] serves: the source has few elements, and their order is that of the results.
+fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
+    let most = SMALL_NEST.min(FOLD_BYTES / size);
     let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
     let is_row = || out.iter().filter(|&&size| size > 1).count() < 2;
-    len > 0 && len <= most && (reads.are_standard() || is_row())
+    len > 0 && len <= most && (inputs.are_standard() || is_row())
 }
 
-/// The loop to halve, if the nest is large: the outermost one, or the outermost kept one if there are more results than a
-/// buffer holds, which would be combined from two halves.
+/// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the
+/// results, which two halves of a reduced loop would have to combine.
 fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
     if steps(loops) / 2 < GRAIN {
         return None;
@@ -175,95 +183,100 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
     for l in loops.iter().filter(|l| l.is_kept()) {
         results = results.saturating_mul(l.len());
     }
-    if results > BUFFER / size { loops.iter().position(is_kept) } else { Some(0) }
+    if results > BUFFER_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
 }
 
 impl<'s, A: Clone> Job<'_, 's, A> {
-    /// Reduces to the target.
+    /// Runs the reduction. Does nothing if it has already run.
     fn run(&mut self, op: &dyn Fold<A>) -> Written<'s> {
         match self.target.take() {
             None => Written::none(),
-            Some(target) if self.is_small => self.small(op, target),
-            Some(target) => self.large(op, target),
+            Some(target) if self.is_small => self.run_small(op, target),
+            Some(target) => self.run_large(op, target),
         }
     }
 
     #[inline(never)]
-    fn large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
-        let mut state = State::new();
+    fn run_large(&self, op: &dyn Fold<A>, target: Target<'_, 's, A>) -> Written<'s> {
+        let mut erased = ErasedNest::new();
         let source = (self.source, op);
-        match Nest::reducing(&mut state, source, self.shape, Some(target), self.dropped) {
-            Some(nest) => halved(op, nest.arranged()),
+        match Nest::reducing(&mut erased, source, self.shape, Some(target), self.dropped) {
+            Some(nest) => reduce_halves(op, nest.arranged()),
             None => Written::none(),
         }
     }
 
-    /// Reduces a source of a few elements without arranging its loops.
-    fn small(&self, op: &dyn Fold<A>, mut target: Target<'_, 's, A>) -> Written<'s> {
-        let mut sides = Sides::new();
-        sides.push_axes(self.shape, target.shape(), self.dropped);
+    /// Reduces a source of a few elements without arranging loops.
+    fn run_small(&self, op: &dyn Fold<A>, mut target: Target<'_, 's, A>) -> Written<'s> {
+        let mut block_shape = BlockShape::new();
+        block_shape.push_axes(self.shape, target.shape(), self.dropped);
         match target.as_slots() {
-            Some(slots) => Written::appended(slots, |room| self.fold_small(op, &sides, room)),
-            None => self.store_small(op, &sides, target),
+            Some(slots) => Written::appended(slots, |results| self.fold_small(op, &block_shape, results)),
+            None => self.store_small(op, &block_shape, target),
         }
     }
 
     #[inline(never)]
-    fn store_small(&self, op: &dyn Fold<A>, sides: &Sides, target: Target<'_, 's, A>) -> Written<'s> {
-        let mut memory = Folded::new();
-        let mut results = memory.room(sides.kept());
-        self.fold_small(op, sides, &mut results);
+    fn store_small(
+        &self,
+        op: &dyn Fold<A>,
+        block_shape: &BlockShape,
+        target: Target<'_, 's, A>,
+    ) -> Written<'s> {
+        let mut buffer = FoldBuffer::new();
+        let mut results = buffer.vec(block_shape.result_count());
+        self.fold_small(op, block_shape, &mut results);
         let source = (self.source, op);
-        match Nest::reducing(&mut State::new(), source, self.shape, Some(target), self.dropped) {
-            Some(nest) => nest.put(&results),
+        match Nest::reducing(&mut ErasedNest::new(), source, self.shape, Some(target), self.dropped) {
+            Some(nest) => nest.store_results(&results),
             None => Written::none(),
         }
     }
 
     /// Folds the elements of a source in the order of its shape.
-    fn fold_small(&self, op: &dyn Fold<A>, sides: &Sides, to: &mut Room<'_, A>) {
+    fn fold_small(&self, op: &dyn Fold<A>, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
         match self.source.as_slice() {
-            Some(elements) => fold_block(op, sides, elements, to),
-            None => self.fold_buffered(op, sides, to),
+            Some(elements) => fold_block(op, block_shape, elements, to),
+            None => self.fold_buffered(op, block_shape, to),
         }
     }
 
     #[inline(never)]
-    fn fold_buffered(&self, op: &dyn Fold<A>, sides: &Sides, to: &mut Room<'_, A>) {
-        let (mut buffer, len) = (Folded::new(), self.shape.iter().product());
-        let mut room = buffer.room(len);
-        room.filled(len, |slots| self.source.fill(op, self.shape, slots));
+    fn fold_buffered(&self, op: &dyn Fold<A>, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
+        let (mut buffer, len) = (FoldBuffer::new(), self.shape.iter().product());
+        let mut elements = buffer.vec(len);
+        elements.filled(len, |slots| self.source.fill(op, self.shape, slots));
         if let Some(prepare) = self.source.prepare {
-            prepare(&mut room);
+            prepare(&mut elements);
         }
-        fold_block(op, sides, &room, to);
+        fold_block(op, block_shape, &elements, to);
     }
 }
 
-fn halved<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+fn reduce_halves<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     match place_to_halve(nest.loops(), size_of::<A>()) {
         None => block::reduce(op, nest),
         Some(place) if nest.loops()[place].is_kept() => {
-            let [mut written, more] = nest.both(place, &|nest| halved(op, nest));
+            let [mut written, more] = nest.run_halves(place, &|nest| reduce_halves(op, nest));
             written.add(more);
             written
         }
         Some(_) => {
-            let mut state = State::on_heap();
-            let results = buffered(op, nest.inputs(&mut state));
-            nest.put(&results)
+            let mut erased = ErasedNest::on_heap();
+            let results = reduce_to_vec(op, nest.inputs(&mut erased));
+            nest.store_results(&results)
         }
     }
 }
 
-/// The results of large parts that are combined, in the order of the kept loops.
-fn buffered<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
+/// Reduces a nest without outputs to its results, in the order of the kept loops.
+fn reduce_to_vec<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
     let Some(place) = place_to_halve(nest.loops(), size_of::<A>()) else {
         let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-        return filled(len, |slots| block::reduce(op, nest.onto(slots)));
+        return filled(len, |slots| block::reduce(op, nest.with_slots(slots)));
     };
     let is_kept = nest.loops()[place].is_kept();
-    let [mut first, second] = nest.both(place, &|nest| buffered(op, nest));
+    let [mut first, second] = nest.run_halves(place, &|nest| reduce_to_vec(op, nest));
     if is_kept {
         first.extend(second);
     } else {
@@ -272,9 +285,9 @@ fn buffered<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) ->
     first
 }
 
-/// The order of a result's axes: that of the axes of the inputs from which they are.
+/// The order of a result's axes in memory: that of the inputs' axes that it keeps.
 struct KeptOrder<'a> {
-    reads: &'a Reads<'a>,
+    inputs: &'a RawInputs<'a>,
     shape: &'a [usize],
     dropped: Dropped<'a>,
     ndim: usize,
@@ -289,6 +302,6 @@ impl AxisOrder for KeptOrder<'_> {
         let first = kept.nth(former.min(latter))?;
         let second = kept.nth(former.abs_diff(latter) - 1)?;
         let (former, latter) = if former < latter { (first, second) } else { (second, first) };
-        self.reads.is_inside(shape, former, latter)
+        self.inputs.is_inside(shape, former, latter)
     }
 }

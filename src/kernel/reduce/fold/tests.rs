@@ -1,14 +1,14 @@
 //! Folds against models that go element by element.
 
 use super::*;
-use crate::kernel::memory::Memory;
+use crate::kernel::memory::Buffer;
 use crate::kernel::operation::{ClosureOp, Plus};
 use crate::kernel::tests::Random;
 use alloc::vec::Vec;
 
 /// The results of a block, element by element.
-fn model<A: Copy>(op: &impl Fn(A, A) -> A, sides: &[(usize, bool)], elements: &[A]) -> Vec<A> {
-    let Some((&(len, is_kept), inner)) = sides.split_first() else { return elements.to_vec() };
+fn model<A: Copy>(op: &impl Fn(A, A) -> A, axes: &[(usize, bool)], elements: &[A]) -> Vec<A> {
+    let Some((&(len, is_kept), inner)) = axes.split_first() else { return elements.to_vec() };
     let parts = elements.chunks(elements.len() / len).map(|part| model(op, inner, part));
     if is_kept {
         return parts.flatten().collect();
@@ -22,25 +22,25 @@ fn check<A: Copy + PartialEq + core::fmt::Debug, O: Operation<A>>(
     random: &mut Random,
     op: O,
     element: impl Fn(u64) -> A,
-    sides: &[(usize, bool)],
+    axes: &[(usize, bool)],
 ) {
-    let len = sides.iter().map(|side| side.0).product::<usize>();
+    let len = axes.iter().map(|side| side.0).product::<usize>();
     let elements: Vec<A> = (0..len).map(|_| element(random.next())).collect();
-    let mut memory = Memory::<8>::new();
+    let mut memory = Buffer::<8>::new();
     // what is there before stays
     let before = [element(1), element(2)];
-    let mut to = memory.room(len + 2);
+    let mut to = memory.vec(len + 2);
     to.extend(&before);
-    fold(&Loops::new(Cloned, op), sides, &elements, &mut to, &mut Memory::<8>::new().room(len));
-    let expected = model(&|a, b| op.apply(a, b), sides, &elements);
-    assert_eq!((&to[..2], &to[2..]), (&before[..], &expected[..]), "{sides:?}");
+    fold(&FoldLoops::new(Cloned, op), axes, &elements, &mut to, &mut Buffer::<8>::new().vec(len));
+    let expected = model(&|a, b| op.apply(a, b), axes, &elements);
+    assert_eq!((&to[..2], &to[2..]), (&before[..], &expected[..]), "{axes:?}");
 }
 
-/// The same for numbers of one and of eight bytes.
-fn check_both(random: &mut Random, sides: &[(usize, bool)]) {
-    check(random, Plus, |i| (i >> 20).cast_signed(), sides);
+/// Folds blocks of numbers of one byte and of eight bytes.
+fn check_both(random: &mut Random, axes: &[(usize, bool)]) {
+    check(random, Plus, |i| (i >> 20).cast_signed(), axes);
     let op = ClosureOp(&u8::wrapping_add);
-    check(random, op, |i| i.to_le_bytes()[3], sides);
+    check(random, op, |i| i.to_le_bytes()[3], axes);
 }
 
 #[test]
@@ -74,9 +74,15 @@ fn narrow_rows_of_each_width() {
 #[test]
 fn one_lane_of_any_length() {
     fn result<A: Clone, O: Operation<A>>(op: O, lane: &[A]) -> A {
-        let mut memory = Memory::<8>::new();
-        let mut to = memory.room(1);
-        fold(&Loops::new(Cloned, op), &[(lane.len(), false)], lane, &mut to, &mut Memory::<8>::new().room(0));
+        let mut memory = Buffer::<8>::new();
+        let mut to = memory.vec(1);
+        fold(
+            &FoldLoops::new(Cloned, op),
+            &[(lane.len(), false)],
+            lane,
+            &mut to,
+            &mut Buffer::<8>::new().vec(0),
+        );
         to[0].clone()
     }
     let random = &mut Random(10);
@@ -99,7 +105,7 @@ fn accumulators_take_any_number_of_rows() {
         for count in 0..=9 {
             let rows: Vec<i64> = (0..len * count).map(|_| (random.next() >> 20).cast_signed()).collect();
             let mut sums = alloc::vec![5; len];
-            Loops::new(Cloned, Plus).add_rows(&mut sums, &rows);
+            FoldLoops::new(Cloned, Plus).add_rows(&mut sums, &rows);
             let expected = |i: usize| 5 + rows.iter().skip(i).step_by(len).sum::<i64>();
             assert!(sums.iter().enumerate().all(|(i, &sum)| sum == expected(i)), "{len} {count}");
         }
