@@ -2,10 +2,10 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | many matrices without gaps, of 2 to 7 rows and columns | in the order of the terms |
+//! | packed | many small matrices without gaps, or copied so: of 2 to 7 rows and columns, or *tiles* of each | in the order of the terms; as tiles |
 //! | dots | pairs of vectors without gaps, and a vector with a matrix from 64 terms on | pairwise |
 //! | sums | other pairs of vectors: sums of a closure's results | as sums: pairwise |
-//! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
+//! | library | `f32` and `f64`, 8 rows, 2^12 multiplications or more: `ndarray::linalg` | the library's |
 //! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
 //! | once | rows, columns or terms that are repeated, of a matrix with gaps: then one of the above | equal terms in pairs |
 //!
@@ -17,32 +17,33 @@
 mod packed;
 mod tiles;
 
-use packed::{Dots, Packed, each_product, fixed, packed_in_halves, packed_into};
-use tiles::{Matrices, TERMS};
+use packed::{Dots, Packed, Tiles, each_product, fixed, is_small, packed_in_halves, packed_into, sides};
+use tiles::TERMS;
 
 use super::ensure;
-use super::map::copy_into;
+use super::map::{copy, copy_into};
+use super::memory::Reserved;
 use super::nest::{AxisSelection, Inputs, Make, Maker, Nest, Output, SMALL, State, matrices, steps};
 use super::operation::Plus;
 use super::reduce::{Loops, into};
-use super::simd::dispatch;
 use super::source::{Cloned, Source};
 use super::threads::{count, in_two};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
+use ndarray::{Array, ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
 
 /// The fewest multiplications for which the library was measured to be as fast or faster: on Zen 4, 16x16 matrices of f32.
 const LIBRARY: usize = 1 << 12;
-/// The fewest rows, terms and columns for which it was.
-const LIBRARY_SIDE: usize = 8;
+/// The fewest rows for which it is. Measured on 2026-11-26 on Sapphire Rapids with 64 terms and columns: below, tiles take 0.4 to
+/// 0.9 of its time for f64, and 0.6 to 1.9 for f32. From here on, 2 to 7 terms or columns take 0.4 to 1.3 of tiles' time.
+const LIBRARY_ROWS: usize = 8;
 /// The fewest multiplications that are worth another thread: 50 us of the library's time on Zen 4.
 const MULTIPLICATIONS: usize = 1 << 20;
 /// The fewest rows of a part for a thread: with fewer, the library packs the other matrix for too little.
 const FEW_ROWS: usize = 32;
 /// The elements of a matrix that are copied at once. Measured on 2026-11-26 with transposed matrices of `i32`: with 2^16,
-/// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18, which costs nothing.
+/// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18. More were not measured.
 const COPIED: usize = 1 << 18;
 /// The axes of products of two vectors.
 const VECTORS: [usize; 3] = [0, 1, 1];
@@ -157,11 +158,35 @@ impl AxisSelection for Only {
     }
 }
 
+/// A copy of an operand without gaps, if that is faster for the small matrices of such a product: the products of a batch are
+/// one call then. `shapes` and `axes` are those of both operands and of the result.
+pub(crate) fn small_without_gaps<T: LinalgScalar, D: Dimension>(
+    operand: &ArrayRef<T, D>,
+    shapes: [&[usize]; 2],
+    axes: [usize; 3],
+) -> Option<Array<T, D>> {
+    let sides = sides(&shapes, axes);
+    if operand.is_standard_layout() || axes == VECTORS || !is_small::<T>(sides) {
+        return None;
+    }
+    // no more than what is stored: a view may repeat its elements
+    let stored =
+        operand.shape().iter().zip(operand.strides()).try_fold(1, |stored: usize, (&size, &stride)| {
+            stored.checked_add(size.saturating_sub(1).checked_mul(stride.unsigned_abs())?)
+        })?;
+    if operand.is_empty() || stored < operand.len() {
+        return None;
+    }
+    Some(copy(Reserved::new(operand.raw_dim()).ok()?, operand))
+}
+
 /// Whether the library has loops of its own for the type, and may be faster.
-fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
+fn suits_library<T: 'static>([rows, terms, columns]: [usize; 3]) -> bool {
     [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
-        && sides.iter().all(|&side| side >= LIBRARY_SIDE)
-        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side)) >= LIBRARY
+        && rows >= LIBRARY_ROWS
+        && terms > 1
+        && columns > 1
+        && rows.saturating_mul(terms).saturating_mul(columns) >= LIBRARY
 }
 
 /// Copies of matrices, without gaps.
@@ -220,13 +245,14 @@ impl<T: LinalgScalar> Copies<T> {
         let multiply = |out: &mut [T]| {
             if are_dots {
                 let (a, b) = if *swapped { (b, a) } else { (a, b) };
-                each_product::<T, Dots>(Packed::new(a, b, out, [terms, terms, 1]));
-            } else if let (Some(way), false) = (fixed([rows, terms, columns]), *swapped) {
-                let sizes = [a.len(), b.len(), out.len()];
-                way(Packed::new(a, b, out, sizes));
-            } else {
-                dispatch(Matrices { a, b, out, sides: [terms, columns], swapped: *swapped });
+                return each_product::<T, Dots>(Packed::new(a, b, out, [1, terms, 1]));
             }
+            let sides = [rows, terms, columns];
+            let way = match (fixed(sides), *swapped) {
+                (_, true) => each_product::<T, Tiles<true>>,
+                (way, false) => way.unwrap_or(each_product::<T, Tiles<false>>),
+            };
+            way(Packed::new(a, b, out, sides));
         };
         if let Some(out) = out.as_slice_mut() {
             return multiply(out);
