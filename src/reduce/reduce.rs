@@ -63,6 +63,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
+    /// Elements are added in their own type, which the crate knows by its `+` alone. For sums of 16-bit floats in `f32`, see the
+    /// [recipe](crate::guide::recipes#sums-of-16-bit-floats).
+    ///
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`, over `keepdims([0, 2])` it is `(1, 3, 1, 5)`. The number of axes of the
     /// result is fixed if that of the source is and `axes` is a Rust array, a tuple, an integer or an `Axis`; otherwise it
