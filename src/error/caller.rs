@@ -102,7 +102,7 @@ callers! {
     EACH_BATCH |m| m.say("make base shape ").targets().say(" of each batch element of ").operands();
         target: Align::Base, ..RIGHT;
     SIGNATURE |m| m.say("apply ").text().say(" to ").operands(); ..RIGHT;
-    BATCH_INTO |m| m.say("write what comes of ").operands().say(" into ").targets();
+    BATCH_INTO |m| m.say("write the result of ").operands().say(" into ").targets();
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
     BATCH_SUM |m| m.say("sum batch shape ").parts(0).say(" to ").targets(); axis: "batch axis", ..SUM_TO;
 

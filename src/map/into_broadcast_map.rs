@@ -217,8 +217,8 @@ macro_rules! further_by_value {
                 array: &ArrayRef<A, Own>,
                 mut f: F,
             ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
-                let f_onto = |own: &mut A, first: &A| *own = f(first, own);
-                if self.exclusive().is_some_and(|own| (array,).applied(own, f_onto)) {
+                let overwrite = |own: &mut A, first: &A| *own = f(first, own);
+                if self.exclusive().is_some_and(|own| (array,).applied(own, overwrite)) {
                     return Ok(self.into_array());
                 }
                 broadcast_map((array, self.as_array_ref()), f).map_err(|error| (self, error))

@@ -1,6 +1,6 @@
 //! Copies of views into their own memory.
 
-use super::evaluate::check_onto;
+use super::evaluate::check_stretch_to;
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{copy, copy_into};
 use crate::shape::reserved;
@@ -132,7 +132,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
     {
         let array = self.as_array_ref();
-        check_onto(&[array.shape()], out.shape())?;
+        check_stretch_to(&[array.shape()], out.shape())?;
         copy_into(out, array);
         Ok(())
     }

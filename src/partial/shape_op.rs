@@ -8,7 +8,8 @@ use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::caller::Caller;
 use crate::error::{BroadcastError, Count, ErrorBuilder, Shape, caller, fail};
 use crate::shape::{
-    Axes, Placeholder, Signature, along, check_len, check_sums, joint_shape, placed, placed_sum, resolved,
+    Axes, Placeholder, Signature, check_len, check_placed, check_sums, joint_shape, new_axes,
+    placed_sum_order, resolved,
 };
 use alloc::{string::ToString, vec, vec::Vec};
 use ndarray::IxDyn;
@@ -255,11 +256,15 @@ impl<'s> ShapeOp<'s> {
                 let target = sizes.iter().map(|size| number(size.as_ref())).collect::<Option<Vec<_>>>()?;
                 resolved(batches[0], &target, Placeholder::Keeps, request)
             }
-            Self::Axes(axes) => to_target(along(batches[0], batches[1], &Numbers(axes), request).map(drop)),
-            Self::InDim(axes) => to_target(placed(batches[0], batches[1], &Numbers(axes), request, false)),
-            Self::SumInDim(axes) => {
-                to_target(placed_sum::<IxDyn, _>(batches[0], batches[1], &Numbers(axes), request).map(drop))
+            Self::Axes(axes) => {
+                to_target(new_axes(batches[0], batches[1], &Numbers(axes), request).map(drop))
             }
+            Self::InDim(axes) => {
+                to_target(check_placed(batches[0], batches[1], &Numbers(axes), request, false))
+            }
+            Self::SumInDim(axes) => to_target(
+                placed_sum_order::<IxDyn, _>(batches[0], batches[1], &Numbers(axes), request).map(drop),
+            ),
             Self::SumTo | Self::SumBatchTo(_) => {
                 let checked = check_sums(batches[0], batches[1], request, || vec![batches[0]]);
                 to_target(checked).map(|target| [&target, bases[0]].concat())

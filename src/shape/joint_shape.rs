@@ -1,6 +1,6 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
-use super::sizes_mut;
+use super::{sizes, sizes_mut};
 use crate::error::{BroadcastError, ConstText, ErrorBuilder, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
@@ -108,6 +108,15 @@ join_dims!(A B C D E, F);
 pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
     let mut joint = D::zeros(joint_ndim(shapes));
     join(shapes, sizes_mut(&mut joint)).then_some(joint)
+}
+
+/// [`joint_dim`] with its errors.
+///
+/// # Errors
+/// `Incompatible` and `Overflow`.
+#[inline]
+pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
+    joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
 }
 
 /// The number of axes of the joint shape.

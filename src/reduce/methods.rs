@@ -1,7 +1,7 @@
 //! Every form of a reduction, for every source.
 
 use super::extreme::{Maximum, Minimum};
-use super::passes::{add_in_dim, in_dim, onto, over_axes, to_shape};
+use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
 use super::{MeanElement, SumElement, extreme, mean};
 use crate::error::{Result, caller};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
@@ -117,7 +117,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| over_axes(source, &axes, &caller::SUM_AXES, A::zero()))
+        self.source(Plus, |source| reduce_axes(source, &axes, &caller::SUM_AXES, A::zero()))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -179,7 +179,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::over_axes(source, &axes))
+        self.source(Plus, |source| mean::mean_axes(source, &axes))
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
@@ -221,7 +221,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme::over_axes(source, &axes, &caller::MAX_AXES, "maximum"))
+        self.source(Maximum, |source| extreme::extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
     }
 
     /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
@@ -251,7 +251,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme::over_axes(source, &axes, &caller::MIN_AXES, "minimum"))
+        self.source(Minimum, |source| extreme::extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -305,7 +305,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| over_axes(source, &axes, &caller::REDUCE_AXES, identity))
+        self.source(ClosureOp(&op), |source| reduce_axes(source, &axes, &caller::REDUCE_AXES, identity))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -347,7 +347,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| to_shape::<A, D, T>(source, &shape, &caller::SUM_TO, A::zero()))
+        self.source(Plus, |source| reduce_to::<A, D, T>(source, &shape, &caller::SUM_TO, A::zero()))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -419,7 +419,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::to_shape::<A, D, T>(source, &shape))
+        self.source(Plus, |source| mean::mean_to::<A, D, T>(source, &shape))
     }
 
     /// The largest element along every axis that broadcasting from `shape` to this source's shape repeats, as
@@ -455,7 +455,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + PartialOrd,
     {
         self.source(Maximum, |source| {
-            extreme::to_shape::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum")
+            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum")
         })
     }
 
@@ -487,7 +487,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + PartialOrd,
     {
         self.source(Minimum, |source| {
-            extreme::to_shape::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum")
+            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum")
         })
     }
 
@@ -527,7 +527,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         self.source(ClosureOp(&op), |source| {
-            to_shape::<A, D, T>(source, &shape, &caller::REDUCE_TO, identity)
+            reduce_to::<A, D, T>(source, &shape, &caller::REDUCE_TO, identity)
         })
     }
 
@@ -560,7 +560,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Cloned))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Cloned))
     }
 
     /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -592,7 +592,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Added))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Added))
     }
 
     /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
@@ -621,7 +621,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement + Mul<Output = A>,
     {
-        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
     }
 
     /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
@@ -670,7 +670,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
+        self.source(Plus, |source| sum_in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
@@ -699,7 +699,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| add_in_dim::<A, D, E, X>(source, out, &axes))
+        self.source(Plus, |source| add_sum_in_dim::<A, D, E, X>(source, out, &axes))
     }
 }
 

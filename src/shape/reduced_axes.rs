@@ -194,7 +194,7 @@ impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
 /// # Errors
 /// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`; `TooLarge`.
 #[inline(always)]
-pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
+pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
     request: impl Fn() -> ErrorBuilder,
