@@ -106,7 +106,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     }
 }
 
-/// Checks the shape of an array into which results with base `base` are written.
+/// Checks the shape of an output for results of base `base`.
 fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Result<(), BroadcastError> {
     let to = BatchShape::new(out, base.len())?;
     check_batches_into(shapes, to)?;

@@ -181,16 +181,16 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     }
 }
 
-/// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.
+/// The number of base axes of an output: that of `R` if it is fixed, else all axes after the joint batch.
 fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<usize, BroadcastError> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
     check_batches_into(parts, BatchShape::new(out, base)?)?;
     Ok(base)
 }
 
-/// The batches beside another one: a reference to one [`Batch`], or a tuple of two.
+/// The further batches of [`Batch::zip_map`]: a reference to one [`Batch`], or a tuple of two.
 ///
-/// Sealed; examples are at [`Batch::zip_map`].
+/// Sealed; examples are there.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a batch, nor a tuple of two",
     label = "expected `&Batch` or `(&Batch, &Batch)`",
@@ -216,7 +216,7 @@ pub trait FurtherBatches: Sealed + Copy {
     note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; only the first batch takes `.par()`"
 )]
 pub trait BaseClosure<First, O, R, F>: FurtherBatches {
-    /// Calls the closure for the bases of the batches and of `out`, whose last `base` axes these are.
+    /// Calls the closure for each base of the batches and of `out`, whose last `base` axes are its base.
     #[doc(hidden)]
     fn for_each_base<E: Dimension>(self, first: &First, out: &mut ArrayRef<O, E>, base: usize, f: F);
 }

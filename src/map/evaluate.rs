@@ -1,4 +1,4 @@
-//! Passes over operands, and the checks before them. Nothing here but the shared closures is compiled for each closure.
+//! Passes over operands, and the checks before them. Only the passes on several threads are compiled for each closure.
 
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
@@ -38,7 +38,7 @@ pub(super) fn par_mapped<R: Send, E: Elements + Sync, D: Dimension>(
     Ok(par_to_new(joint_result(inputs.shapes())?, inputs, make))
 }
 
-/// Visits the elements of an array, if the operands stretch to its shape; else `false`.
+/// Visits the elements of an array. Returns `false` if the operands do not stretch to its shape.
 pub(super) fn visited<T, D: Dimension, E: Elements>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,

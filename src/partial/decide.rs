@@ -144,7 +144,7 @@ pub fn decide_result<'p>(
 }
 
 impl System<'_, '_> {
-    /// The checks of operands that broadcast together at some axes, of which some may be `*`.
+    /// The checks of operands that broadcast together at these axes. Some operands may be `*`.
     pub(super) fn with_unranked(
         &self,
         mut checks: Vec<Check>,
@@ -170,20 +170,20 @@ impl System<'_, '_> {
         checks
     }
 
-    /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
+    /// The checks that the sizes at the first `count` axes go together, from the sizes before anything is forced.
     pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
-        let (mut checks, mut seen) = (Vec::new(), ByName::new());
+        let (mut checks, mut listed) = (Vec::new(), ByName::new());
         for axis in 0..count {
-            self.axis_checks(axis, &mut checks, &mut seen);
+            self.axis_checks(axis, &mut checks, &mut listed);
         }
         checks
     }
 
-    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `2 3 true true` if variable 2 is 1 or 3,
+    /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
     /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
-    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
-        let given = self.sizes[axis].span().single();
-        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
+    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
+        let known_size = self.sizes[axis].span().single();
+        let (mut parts, mut forced, mut known) = (Vec::new(), None, known_size);
         for i in self.layout.range(axis) {
             let entry = self.layout.entries[i];
             let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
@@ -199,7 +199,7 @@ impl System<'_, '_> {
             }
             parts.push((place, span, root, may_be_one));
         }
-        if forced.is_none() && given.is_none() {
+        if forced.is_none() && known_size.is_none() {
             let Some((_, first, ..)) = parts.get(1) else { return };
             let (size, mut same) = (first.single_beside_one(), true);
             let (mut places, mut roots) = (Vec::with_capacity(parts.len()), BinaryHeap::new());
@@ -211,7 +211,7 @@ impl System<'_, '_> {
                 }
             }
             let all_named = roots.len() == parts.len();
-            if !same && (!all_named || seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
+            if !same && (!all_named || listed.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
                 checks.push(Check::Agree { places });
             }
             return;
@@ -233,7 +233,7 @@ impl System<'_, '_> {
                 (None, None) => continue,
             };
             let key = |(root, other)| format!("{root} {other} {or_one} {}", known.is_some());
-            if open && span != Span::ONE && pair.is_none_or(|pair| seen.insert(&key(pair), ())) {
+            if open && span != Span::ONE && pair.is_none_or(|pair| listed.insert(&key(pair), ())) {
                 checks.push(check);
             }
         }

@@ -14,7 +14,7 @@ use crate::shape::{
 use alloc::{string::ToString, vec, vec::Vec};
 use ndarray::IxDyn;
 
-/// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
+/// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
 ///
 /// Axes are counted from 0, or from the end where they are negative.
 ///
@@ -84,7 +84,7 @@ pub enum ShapeOp<'s> {
     SumInDim(Vec<i128>),
     /// Reduces a batch to the second operand; the array has this number of base axes.
     SumBatchTo(usize),
-    /// Applies to batches what has this signature.
+    /// Applies an operation with this signature to batches.
     Signature(Signature<'s>),
 }
 

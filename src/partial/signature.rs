@@ -145,7 +145,7 @@ impl<'s> Signature<'s> {
         if lacks_sizes || (ndims.contains(&usize::MAX) && !checks.is_empty()) {
             checks = applies();
         }
-        let batch = checked(system.joint(symbols..symbols + batches), &of_batches)?;
+        let batch = checked(system.joint_sizes(symbols..symbols + batches), &of_batches)?;
         let batch = if ndims.contains(&usize::MAX) { PartialShape::unranked() } else { batch.into() };
         let found = list(symbols, &mut |symbol| system.size(places[symbol]).0);
         system.vars.keep();

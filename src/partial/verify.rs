@@ -1,6 +1,6 @@
 //! Verification of a result's declared shape.
 
-use super::check::Spot;
+use super::check::PackedPlace;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
 use super::layout::{Layout, dims, list, shapes, unranked};
@@ -112,7 +112,7 @@ pub(super) fn result_checks(
     }
     let mut names = Names::new();
     let (system, ndim, checks) = infer_ranked(&parts, &mut names, &request, rule.is_none())?;
-    let sizes = checked(system.joint(0..ndim), &request)?;
+    let sizes = checked(system.joint_sizes(0..ndim), &request)?;
     let mut checks = system.with_unranked(checks, &parts, 0..ndim);
     let unranked = unranked(&parts).len();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
@@ -205,7 +205,7 @@ fn first_places(parts: &[Part<'_>]) -> ByName<Place> {
     for (operand, part) in parts.iter().enumerate() {
         for (axis, dim) in dims(part.shape).iter().enumerate() {
             if let Some(name) = dim.as_name() {
-                places.or_insert(name, Place::from(Spot::new(operand, axis)));
+                places.or_insert(name, Place::from(PackedPlace::new(operand, axis)));
             }
         }
     }
@@ -244,7 +244,10 @@ fn result_size(request: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str)
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     fail!(
-        request.at(axis as i128).marks(&[Spot::at(Spot::RESULT, axis).mark()]).sizes(&[inferred, declared]),
+        request
+            .at(axis as i128)
+            .marks(&[PackedPlace::at(PackedPlace::RESULT, axis).mark()])
+            .sizes(&[inferred, declared]),
         ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"

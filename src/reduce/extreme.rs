@@ -10,7 +10,7 @@ use crate::kernel::source::Source;
 use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
-/// The larger of two elements, or one that is not equal to itself.
+/// The larger of two elements, or a NaN: the one that is not equal to itself.
 #[derive(Clone, Copy)]
 pub(super) struct Maximum;
 
@@ -21,7 +21,7 @@ impl<A: PartialOrd> Operation<A> for Maximum {
     }
 }
 
-/// The smaller of two elements, or one that is not equal to itself.
+/// The smaller of two elements, or a NaN: the one that is not equal to itself.
 #[derive(Clone, Copy)]
 pub(super) struct Minimum;
 
@@ -44,7 +44,7 @@ pub(super) fn extreme_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     extremes(source, &reduction, result, name, &|| request(source, caller).axes(numbers()))
 }
 
-/// The extremes along the axes that a target does not have.
+/// The extremes along the axes that a broadcast from the target repeats.
 pub(super) fn extreme_to<A: Clone, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
@@ -55,7 +55,7 @@ pub(super) fn extreme_to<A: Clone, D: Dimension, T: TargetShape>(
     extremes(source, &reduction, result, name, &|| request(source, caller).to(&target.for_message()))
 }
 
-/// A lane without elements has no extreme.
+/// The extremes, or `NoElements` if a lane has no elements.
 fn extremes<A: Clone, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
     reduction: &Reduction<'_, D>,

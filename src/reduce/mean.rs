@@ -19,7 +19,7 @@ pub(super) fn mean_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
     mean(source, &reduction, result, "mean_axes", &request)
 }
 
-/// The means along the axes that a target does not have.
+/// The means along the axes that a broadcast from the target repeats.
 pub(super) fn mean_to<A: MeanElement, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
@@ -64,7 +64,7 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
         }),
     }
     if let Some(scale) = scale.filter(|_| !all_finite) {
-        // Sums or quotients that overflow; or elements that are not finite, whose parts are not either.
+        // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), request)?;
         let prepare = |items: &mut [A]| items.iter_mut().for_each(|item| *item = scale.part(item.clone()));
         let parts = reduction.run(&source.prepared(&prepare), result, A::zero());
@@ -77,14 +77,14 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     Ok(means)
 }
 
-/// Whether a half is not zero: not so for integers, whose mean would be rounded.
+/// Whether one half is not zero. For integers it is zero, and a mean would be rounded.
 fn holds_fractions<A: MeanElement>() -> bool {
     A::from_u8(1).zip(A::from_u8(2)).is_some_and(|(one, two)| !(one / two).is_zero())
 }
 
-/// A division by a count in two steps, neither of which overflows. One multiplies by a power of two, which is exact.
+/// A division by a count in two steps that do not overflow. The first multiplies by a power of two, which is exact.
 struct Scale<A> {
-    /// 1 / p for the smallest power of two p that is at least the count: a sum of so many parts does not overflow.
+    /// 1 / p for the smallest power of two p that is at least the count, so that the sum of the parts does not overflow.
     power: A,
     /// p / count - 1, at least 0 and below 1.
     excess: A,
@@ -104,8 +104,8 @@ impl<A: MeanElement> Scale<A> {
         item * self.power.clone()
     }
 
-    /// The mean, of the sum of all parts. It is finite if all elements are, while the rounding of a quotient of complex numbers
-    /// can exceed the largest number.
+    /// The mean from the sum of all parts. It is finite if all elements are. A quotient of complex numbers is not used, because
+    /// its rounding can exceed the largest number.
     fn mean(&self, part: A) -> A {
         if is_finite(&part) { part.clone() + part * self.excess.clone() } else { part }
     }

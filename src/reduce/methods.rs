@@ -33,7 +33,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 )]
 #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
 pub trait Reduce<A, D: Dimension>: Sealed {
-    /// What `then` returns for the source, whose elements are combined by `op`.
+    /// Calls `then` with the source, whose elements `op` combines, and returns its result.
     #[doc(hidden)]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
     where
@@ -459,8 +459,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         })
     }
 
-    /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats, as
-    /// [`max_to`](Self::max_to) the largest.
+    /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats: the counterpart of
+    /// [`max_to`](Self::max_to).
     ///
     /// # Shapes
     /// As [`sum_to`](Self::sum_to).
@@ -534,8 +534,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`sum_to`](Self::sum_to), to the shape of `out`, which may have any layout. It is the shape of `out` that says
-    /// which axes are summed: for a square array and an `out` of one axis, it is axis 0.
+    /// As [`sum_to`](Self::sum_to), to the shape of `out`, which may have any layout. The shape of `out`
+    /// decides which axes are summed: for a square array and an `out` of one axis, axis 0.
     ///
     /// # Errors
     /// As [`sum_to`](Self::sum_to). An error leaves `out` unchanged.
@@ -624,8 +624,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
     }
 
-    /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
-    /// repeats for an array of shape `shape`: its adjoint. The rule for shapes alone is
+    /// The adjoint of [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): the sum over everything that it repeats for
+    /// an array of shape `shape` and the same `axes`. The rule for shapes alone is
     /// [`infer_sum_in_dim`](crate::partial::infer_sum_in_dim).
     ///
     /// # Shapes
@@ -703,7 +703,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     }
 }
 
-/// A source by value, which may be an array of the shape that is asked for.
+/// A source by value, which may be an array that already has the wanted shape.
 pub trait IntoArray<A, D: Dimension>: Sized {
     /// The source as an array, if it is one of this shape.
     #[doc(hidden)]

@@ -50,8 +50,8 @@ fn too_short(shape: &[usize], base: usize) -> BroadcastError {
     request.too_few_axes("array", base, shape.len())
 }
 
-/// Checks that the base of a result is the one that is expected, which has as many axes. `shown` is a shape of the
-/// request that has a base, and its position.
+/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the request
+/// with a base, at this position.
 ///
 /// # Errors
 /// `BaseSize`.
@@ -122,7 +122,7 @@ fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
 ///
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.
-// Else it is a call with copies of unknown length, a tenth of a small operation.
+// Not inlined, its copies of unknown length cost a tenth of a small operation.
 #[inline(always)]
 pub(crate) fn joint_batch<W: Dimension>(
     shapes: &[BatchShape<'_>],

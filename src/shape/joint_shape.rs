@@ -10,7 +10,7 @@ pub(crate) const fn stretches(from: usize, to: usize) -> bool {
     from == to || from == 1
 }
 
-/// The joint size of an axis: the size that is not 1, else 1. `None` if both are not 1 and they differ.
+/// The joint size of an axis: the size that is not 1, or 1. `None` if both sizes are not 1 and differ.
 pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
     if stretches(b, a) {
         Some(a)
@@ -154,7 +154,7 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::TOGETHER, shapes), shapes)
 }
 
-/// The joint shape of the shapes of a request, whose overflow is not checked.
+/// The joint shape of the shapes of a request. Overflow is not checked.
 ///
 /// # Errors
 /// `Incompatible`.
@@ -173,7 +173,7 @@ pub(crate) fn joint_error_of(request: ErrorBuilder, shapes: &[&[usize]]) -> Broa
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
     for axis in 0..ndim {
-        // and the first operand that has it
+        // The size, and the first operand that has it.
         let (mut size, mut first) = (1, 0);
         for (operand, shape) in shapes.iter().enumerate() {
             let Some(own) = (axis + shape.len()).checked_sub(ndim) else { continue };

@@ -1,4 +1,4 @@
-//! Shape algebra: sizes in, sizes out, no arrays. Memory for a result is reserved where its shape is found.
+//! Shape algebra: sizes in, sizes out, no arrays. The function that finds the shape of a result also reserves its memory.
 
 mod axes;
 mod batch_shape;
@@ -46,7 +46,7 @@ pub(crate) use target::{
 
 use ndarray::Dimension;
 
-/// The sizes of `dim` as a slice, by a method that ndarray leaves out of its documentation: by a view, it takes a call.
+/// The sizes of `dim` as a slice. `slice` is a hidden method of ndarray; the public way, a view, costs a call.
 #[inline]
 pub(crate) fn sizes<D: Dimension>(dim: &D) -> &[usize] {
     dim.slice()

@@ -125,8 +125,8 @@ pub(crate) fn placed_sum_target<A, D: Dimension, T: TargetShape, X: Axes>(
     Ok((reserved(resolved, request)?, order))
 }
 
-/// The axes of an array of shape `shape` in the order in which a sum to `target` is aligned at the right: those that are not
-/// named, then `axes`.
+/// The axes of an array of shape `shape`, the unnamed ones first, then `axes`. In this order, the sum to `target` is aligned at
+/// the right.
 ///
 /// # Errors
 /// In this order: `AxisCount` where there is not one axis for each of the target; `AxisOutOfBounds`; `DuplicateAxis`;
@@ -148,8 +148,8 @@ pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
     Ok(order)
 }
 
-/// Checks that axis `i` of `from`, which is the target of a sum or an array, stretches to axis `axes[i]` of `to`. Returns no
-/// mask, because one that lives through the loop slows it by a quarter.
+/// Checks that axis `i` of `from`, an array or the target of a sum, stretches to axis `axes[i]` of `to`. Returns no mask: one
+/// that lives through the loop slows it by a quarter.
 #[inline(always)]
 pub(crate) fn check_placed<X: Axes>(
     from: &[usize],
@@ -169,7 +169,7 @@ pub(crate) fn check_placed<X: Axes>(
     Ok(())
 }
 
-/// The words around a number of axes that is wrong, and what is expected.
+/// The words before and after a wrong number of axes, and the words for the expected number.
 pub(crate) type CountWords = [&'static str; 3];
 
 pub(crate) const OF_TARGET: CountWords = ["the target has ", "", "those of the array and those named"];
@@ -199,7 +199,7 @@ pub(crate) fn check_len(shape: &[usize], request: impl Fn() -> ErrorBuilder) -> 
     if checked_len(shape).is_some() { Ok(()) } else { Err(request().overflow(shape)) }
 }
 
-/// An operation over axes of an array of shape `shape`.
+/// A request for errors about axes of an array of shape `shape`.
 #[cold]
 #[inline(never)]
 fn axes_request<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
