@@ -186,7 +186,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// is one.
     ///
     /// For elements of a type of your own, `PartialOrd` must be transitive. Of equal elements, such as zeros of either sign,
-    /// the result is any.
+    /// any may be the result.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -224,7 +224,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         self.source(Maximum, |source| extreme::extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
     }
 
-    /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
+    /// The smallest element along `axes`: the counterpart of [`max_axes`](Self::max_axes).
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -244,7 +244,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin`, `argmin` and `numpy.minimum`, as
+    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin`, `argmin` and `numpy.minimum`, see
     /// [`max_axes`](Self::max_axes).
     #[doc(alias("amin", "minimum", "reduce_min", "nanmin", "min_skipnan", "argmin"))]
     fn min_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
@@ -284,7 +284,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Equivalents
     /// The `reduce` of NumPy's ufuncs, such as `numpy.prod(x, axis=-1)`; `torch.prod`, `torch.all`; ndarray's `fold_axis`,
     /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
-    /// [recipes](crate::guide::recipes). Medians and quantiles are no such operations; `ndarray-stats` has them.
+    /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind; `ndarray-stats` has them.
     #[doc(alias(
         "fold_axis",
         "map_axis",
