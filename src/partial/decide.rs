@@ -10,7 +10,6 @@ use super::{Check, Names, PartialShape, Place};
 use crate::error::BroadcastError;
 use crate::shape::ByName;
 use alloc::{collections::BinaryHeap, format, vec::Vec};
-use core::ops::Range;
 
 /// Whether operands go together, as far as their partial shapes say.
 ///
@@ -143,33 +142,23 @@ pub fn decide_result<'p>(
     result_checks(&operands, result, None).map_or_else(Decision::Never, Decision::from_checks)
 }
 
-impl System<'_, '_> {
-    /// The checks of operands that broadcast together at these axes. Some operands may be `*`.
-    pub(super) fn with_unranked(
-        &self,
-        mut checks: Vec<Check>,
-        parts: &[Part<'_>],
-        axes: Range<usize>,
-    ) -> Vec<Check> {
-        let unranked = unranked(parts);
-        if unranked.is_empty() {
-            return checks;
-        }
-        // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
-        let mut ones = true;
-        for axis in axes {
-            ones &= self.size(axis).0 == Dim::Known(1);
-        }
-        match unranked[..] {
-            [_] if ones => {}
-            [operand] => checks.push(Check::GoesTogether { operand }),
-            [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
-            // one check for each of them would compare every pair of operands
-            _ => checks.push(Check::AllGoTogether),
-        }
-        checks
+/// Adds the checks of operands `*` to those of the others, with which they broadcast together. `sizes` are the joint sizes of the
+/// others.
+pub(super) fn with_unranked(mut checks: Vec<Check>, parts: &[Part<'_>], sizes: &[Dim]) -> Vec<Check> {
+    // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
+    let ones = sizes.iter().all(|size| *size == Dim::Known(1));
+    match unranked(parts)[..] {
+        [] => {}
+        [_] if ones => {}
+        [operand] => checks.push(Check::GoesTogether { operand }),
+        [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
+        // one check for each of them would compare every pair of operands
+        _ => checks.push(Check::AllGoTogether),
     }
+    checks
+}
 
+impl System<'_, '_> {
     /// The checks that the sizes at the first `count` axes go together, from the sizes before anything is forced.
     pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
         let (mut checks, mut listed) = (Vec::new(), ByName::new());

@@ -1,5 +1,6 @@
 //! Operations on partially known shapes, and their results.
 
+use super::decide::with_unranked;
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, unranked};
 use super::rules::{Numbers, OperandParts, Pick, Picks, Rule, number};
@@ -311,14 +312,8 @@ impl<'s> ShapeOp<'s> {
             incompatible(request, clash)
         };
         let mut system = System::new(layout, names, of, &request, &blame)?;
-        let checks = if with_checks { system.checks(count) } else { Vec::new() };
+        let mut checks = if with_checks { system.checks(count) } else { Vec::new() };
         system.solve()?;
-        let checks = if matches!(self, Self::Together) {
-            system.with_unranked(checks, parts, 0..count)
-        } else {
-            checks
-        };
-        // for `*`, the sizes that are known may overflow all the same
         let ranked = result.is_some();
         let sizes = match result {
             Some(Picks::List(picks)) => list(picks.len(), &mut |i| match picks[i] {
@@ -331,6 +326,9 @@ impl<'s> ShapeOp<'s> {
             Some(Picks::Axes) | None => system.take_sizes(count),
         };
         let sizes = checked(sizes, &request)?;
+        if matches!(self, Self::Together) {
+            checks = with_unranked(checks, parts, &sizes);
+        }
         system.vars.keep();
         let shape = if ranked { sizes.into() } else { PartialShape::unranked() };
         Ok((shape, checks))

@@ -1,6 +1,7 @@
 //! Verification of a result's declared shape.
 
 use super::check::PackedPlace;
+use super::decide::with_unranked;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
 use super::layout::{Layout, dims, list, shapes, unranked};
@@ -113,7 +114,7 @@ pub(super) fn result_checks(
     let mut names = Names::new();
     let (system, ndim, checks) = infer_ranked(&parts, &mut names, &request, rule.is_none())?;
     let sizes = checked(system.joint_sizes(0..ndim), &request)?;
-    let mut checks = system.with_unranked(checks, &parts, 0..ndim);
+    let mut checks = with_unranked(checks, &parts, &sizes);
     let unranked = unranked(&parts).len();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
     let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };

@@ -1,7 +1,7 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{Reduction, request};
+use super::passes::{CheckedReduction, request};
 use crate::error::caller::Caller;
 use crate::error::{ErrorBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
@@ -39,7 +39,7 @@ pub(super) fn extreme_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     caller: &'static Caller,
     name: &str,
 ) -> Result<Array<A, X::Left>> {
-    let (reduction, result) = Reduction::<D>::over_axes(source, axes, caller)?;
+    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, caller)?;
     let numbers = || axes.numbers(reduction.shape.len());
     extremes(source, &reduction, result, name, &|| request(source, caller).axes(numbers()))
 }
@@ -51,14 +51,14 @@ pub(super) fn extreme_to<A: Clone, D: Dimension, T: TargetShape>(
     caller: &'static Caller,
     name: &str,
 ) -> Result<Array<A, T::Dim>> {
-    let (reduction, result) = Reduction::<D>::to_shape(source, target, caller)?;
+    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, caller)?;
     extremes(source, &reduction, result, name, &|| request(source, caller).to(&target.for_message()))
 }
 
 /// The extremes, or `NoElements` if a lane has no elements.
 fn extremes<A: Clone, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
-    reduction: &Reduction<'_, D>,
+    reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
     request: &dyn Fn() -> ErrorBuilder,

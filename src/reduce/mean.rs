@@ -1,7 +1,7 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{Reduction, request};
+use super::passes::{CheckedReduction, request};
 use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
@@ -13,7 +13,7 @@ pub(super) fn mean_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
 ) -> Result<Array<A, X::Left>> {
-    let (reduction, result) = Reduction::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
+    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
     let numbers = || axes.numbers(reduction.shape.len());
     let request = || request(source, &caller::MEAN_AXES).axes(numbers());
     mean(source, &reduction, result, "mean_axes", &request)
@@ -24,7 +24,7 @@ pub(super) fn mean_to<A: MeanElement, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
 ) -> Result<Array<A, T::Dim>> {
-    let (reduction, result) = Reduction::<D>::to_shape(source, target, &caller::MEAN_TO)?;
+    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, &caller::MEAN_TO)?;
     let request = || request(source, &caller::MEAN_TO).to(&target.for_message());
     mean(source, &reduction, result, "mean_to", &request)
 }
@@ -32,7 +32,7 @@ pub(super) fn mean_to<A: MeanElement, D: Dimension, T: TargetShape>(
 /// Sums, each divided by the number of its elements. `name` is the method's.
 fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
-    reduction: &Reduction<'_, D>,
+    reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
     request: &dyn Fn() -> ErrorBuilder,

@@ -50,14 +50,14 @@ pub(super) fn request<A: Clone>(source: &Source<'_, A>, caller: &'static Caller)
     ErrorBuilder::new(caller, source.shapes())
 }
 
-/// A reduction whose shapes were checked: the shape of the source, and the axes that the result lacks, the leading ones without
-/// a set.
-pub(super) struct Reduction<'a, D> {
+/// A reduction whose shapes were checked: the shape of the source, and the axes that the result does not have. Without a set,
+/// these are the leading ones.
+pub(super) struct CheckedReduction<'a, D> {
     pub(super) shape: SourceShape<'a, D>,
     removed: Option<AxisMask>,
 }
 
-impl<'a, D: Dimension> Reduction<'a, D> {
+impl<'a, D: Dimension> CheckedReduction<'a, D> {
     /// A reduction over axes, and memory for its result.
     ///
     /// # Errors
@@ -102,28 +102,28 @@ impl<'a, D: Dimension> Reduction<'a, D> {
 /// Reduces over axes.
 ///
 /// # Errors
-/// Those of [`Reduction::over_axes`].
+/// Those of [`CheckedReduction::over_axes`].
 pub(super) fn reduce_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, X::Left>> {
-    let (reduction, result) = Reduction::<D>::over_axes(source, axes, caller)?;
+    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, caller)?;
     Ok(reduction.run(source, result, empty))
 }
 
 /// Reduces to the shape of a target.
 ///
 /// # Errors
-/// Those of [`Reduction::to_shape`].
+/// Those of [`CheckedReduction::to_shape`].
 pub(super) fn reduce_to<A: Clone, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, T::Dim>> {
-    let (reduction, result) = Reduction::<D>::to_shape(source, target, caller)?;
+    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, caller)?;
     Ok(reduction.run(source, result, empty))
 }
 

@@ -110,13 +110,17 @@ pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
     join(shapes, sizes_mut(&mut joint)).then_some(joint)
 }
 
-/// [`joint_dim`] with its errors.
+/// The joint shape as a dimension, with its errors.
 ///
 /// # Errors
 /// `Incompatible` and `Overflow`.
 #[inline]
 pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
-    joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
+    let mut joint = D::zeros(joint_ndim(shapes));
+    if join(shapes, sizes_mut(&mut joint)) && checked_len(sizes(&joint)).is_some() {
+        return Ok(joint);
+    }
+    Err(joint_error(shapes))
 }
 
 /// The number of axes of the joint shape.
