@@ -253,12 +253,12 @@ impl fmt::Display for Check {
                 [] | [_] => f.write_str("always"),
                 [a, b] => write!(f, "{a} is 1, {b} is 1, or they are equal"),
                 [first @ .., last] => {
-                    let mut before = "of ";
+                    let mut before = "the sizes other than 1 of ";
                     for place in first {
                         write!(f, "{before}{place}")?;
                         before = ", ";
                     }
-                    write!(f, " and {last} those that are not 1 are equal")
+                    write!(f, " and {last} are equal")
                 }
             },
             Self::AllGoTogether => f.write_str("all operands go together"),

@@ -11,7 +11,7 @@ use crate::error::BroadcastError;
 use crate::shape::ByName;
 use alloc::{collections::BinaryHeap, format, vec::Vec};
 
-/// Whether operands go together, as far as their partial shapes say.
+/// Whether operands go together, decided from their partial shapes.
 ///
 /// # Examples
 /// ```
@@ -92,7 +92,7 @@ impl Decision {
 /// assert_eq!(words(&[p("4x?"), p("1"), p("2..")]), ["axis 1 of operand 0 is 1 or equals axis 0 of operand 2"]);
 /// assert_eq!(
 ///     words(&[p("?"), p("n"), p("1x?")]),
-///     ["of axis 0 of operand 0, axis 0 of operand 1 and axis 1 of operand 2 those that are not 1 are equal"],
+///     ["the sizes other than 1 of axis 0 of operand 0, axis 0 of operand 1 and axis 1 of operand 2 are equal"],
 /// );
 /// assert_eq!(words(&[p("*"), p("3")]), ["operand 0 goes together with all others"]);
 /// assert_eq!(decide(&[p("nx1"), p("nx0..1"), p("0")]), Decision::Always);

@@ -1,8 +1,8 @@
 //! The sizes that shapes can have together: one condition for each axis, solved for all axes at once.
 //!
-//! Every operation states the same condition. An axis has one size. Each *fixed* size that stands there equals it, and each
-//! other one, which *stretches*, is 1 or equals it. A size that cannot be 1 is as good as fixed. So there are sizes that meet
-//! all conditions exactly where the forced sizes do: all others can be 1.
+//! Every operation states the same condition. An axis has one size. A *fixed* size of a shape there equals it; a size that
+//! *stretches* is 1 or equals it. A size that cannot be 1 counts as fixed. These are the forced sizes. If they meet all conditions,
+//! so do all sizes together, because the others can be 1.
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
@@ -232,8 +232,7 @@ impl<'s, 'n> System<'s, 'n> {
         format!(", and {name} is {} at {place}", Dim::from(side.span))
     }
 
-    /// Checks that each of the first `count` axes that cannot be 1 has a size that brings that of the axis: a size that
-    /// stretches, and that need not be 1.
+    /// Checks the first `count` axes: if the size of one cannot be 1, a size that stretches there must be able to equal it.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
@@ -241,7 +240,7 @@ impl<'s, 'n> System<'s, 'n> {
         self.search(count, &mut 1000)
     }
 
-    /// [`support`](Self::support) with at most so many attempts; after them, an answer that may not hold is yes.
+    /// [`support`](Self::support) with a limit of `attempts`. After them, it accepts without proof.
     fn search(&mut self, count: usize, attempts: &mut usize) -> Result<(), BroadcastError> {
         let mut open = None;
         for axis in 0..count {
@@ -379,8 +378,8 @@ impl<'s, 'n> System<'s, 'n> {
     }
 }
 
-/// The first size that excludes one before it, and that one: by what stands at the axis if it is `declared`, else by what is
-/// known.
+/// The first size that excludes an earlier one, and the earlier one. Compares sizes as declared at the axis, or all known
+/// sizes.
 fn first_clash<'s>(
     forced: &[(Entry, ForcedSize<'s>)],
     declared: bool,

@@ -168,8 +168,8 @@ fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
     only
 }
 
-/// Checks that operands can give a result of these sizes. The last of them were inferred as `sizes`. If they are from `all`
-/// operands, no other one, such as `*`, brings others.
+/// Checks that operands can give a result of the declared sizes. The last axes were inferred as `sizes`. With `all`, these are
+/// the sizes of all operands: no `*` adds others.
 ///
 /// # Errors
 /// `DeclaredName` where the ranges of a name have no size in common; `ResultSize` with the first axis that does not agree.
