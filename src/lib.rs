@@ -28,7 +28,7 @@
 //! | own a view's elements | [`materialize`](Materialize::materialize), [`materialize_into`](Materialize::materialize_into) |
 //! | multiply many matrices | [`batch`](BatchAxes::batch), then [`matmul`](Batch::matmul), [`matvec`](Batch::matvec) or [`zip_map`](Batch::zip_map) with a closure |
 //! | check shapes without arrays | [`broadcast_shapes`], [`resolve_target`], [`reduction_axes`], drawn by [`explain`] |
-//! | check shapes before sizes are known | [`partial::infer_shapes`], and [`partial::Plan`] for what stays open |
+//! | check shapes before sizes are known | [`partial::infer_shapes`]; [`partial::Plan`] keeps the checks for run time |
 //! | understand an error | print `{error:#}`; match on [`error.kind()`](BroadcastError::kind) |
 //! | use several threads | `.par()` of [an array](Reduce::par), of [`fused`](Fused::par) operands, of [a batch](Batch::par), of a map's [operands](ParOperands::par); feature `rayon` |
 //!
@@ -44,7 +44,10 @@ extern crate std;
 
 mod batch;
 mod error;
-#[allow(unsafe_code, reason = "strided loops over raw pointers, behind functions that check the shapes")]
+#[allow(
+    unsafe_code,
+    reason = "strided loops over raw pointers, called only by functions that check the shapes"
+)]
 mod kernel;
 mod map;
 mod reduce;

@@ -62,7 +62,7 @@ fn incompatible() {
     );
     assert_words(
         x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])),
-        "cannot write what comes of (2; 6, 6) and (; 6) into (4; 6): \
+        "cannot write the result of (2; 6, 6) and (; 6) into (4; 6): \
          batch axis 0 has sizes 2 and 4, expected equal sizes or 1 in the operands",
     );
     // the first operand goes to that output
@@ -97,7 +97,7 @@ fn numbers_of_axes() {
     );
     few(
         x.zip_map_into(&x, &mut zeros(&[6]), |_, _, _: ArrayViewMut1<'_, f64>| ()),
-        "cannot write what comes of (2; 6, 6) and (2; 6, 6) into (; 6): the array has 1 axis, expected at least 2",
+        "cannot write the result of (2; 6, 6) and (2; 6, 6) into (; 6): the array has 1 axis, expected at least 2",
     );
     assert_words(
         x.sum_batch_to([1, 2]).map(drop),
@@ -198,17 +198,17 @@ fn sizes_of_bases() {
     wrong(
         x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])),
         "BaseSize",
-        "cannot write what comes of (7; 4) and (; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
+        "cannot write the result of (7; 4) and (; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
     );
     wrong(
         dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])),
         "BaseSize",
-        "cannot write what comes of (; 2, 3) and (; 2, 3) into (7; 2, 5): base axis 1 of the result has size 5, expected 3",
+        "cannot write the result of (; 2, 3) and (; 2, 3) into (7; 2, 5): base axis 1 of the result has size 5, expected 3",
     );
     wrong(
         x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])),
         "BaseSize",
-        "cannot write what comes of (7; 4) and (7; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
+        "cannot write the result of (7; 4) and (7; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
     );
     wrong(
         x.add_sum_batch_to(&mut zeros(&[1])),
