@@ -22,7 +22,9 @@ fn the_guide_has_these_functions() {
 /// 1,000 terms of a type with 8 bits: the sum is rounded once.
 #[test]
 fn sums_of_16_bit_floats_are_added_in_f32() {
-    let x = Array2::from_shape_fn((3, 1000), |(i, j)| bf16::from_f32(0.1 + ((i * 7 + j * 3) % 11) as f32));
+    let x = Array2::from_shape_fn((3, 1000), |(i, j)| {
+        bf16::from_f32(0.1 + f32::from(u8::try_from((i * 7 + j * 3) % 11).expect("small")))
+    });
     for (row, sum) in x.rows().into_iter().zip(row_sums(&x).unwrap()) {
         assert_eq!(sum, bf16::from_f64(row.iter().map(|x| x.to_f64()).sum()));
     }
