@@ -1,4 +1,4 @@
-//! The traits behind the arguments, for generic code.
+//! The traits that arguments implement, as bounds for generic code.
 //!
 //! A call never names them: `a.broadcast_to([2, -1])` compiles because `[i32; 2]` is a [`TargetShape`]. Use one
 //! as a bound if your own function passes a shape, axes or operands on:

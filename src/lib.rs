@@ -18,17 +18,17 @@
 //! | I want to | |
 //! |---|---|
 //! | see arrays in their joint shape | [`x.broadcast_to_match(&y)`](BroadcastToMatch::broadcast_to_match); [`broadcast_arrays((&x, &y, …))`](broadcast_arrays()) |
-//! | see an array in a shape | [`x.broadcast_to((4, -1))`](BroadcastTo::broadcast_to); [`x.broadcast_to(&y)`](BroadcastTo::broadcast_to) |
+//! | see an array in a shape | [`x.broadcast_to((4, -1))`](BroadcastTo::broadcast_to); [`x.broadcast_to(&y)`](BroadcastTo::broadcast_to); [`can_broadcast_to`](BroadcastTo::can_broadcast_to) |
 //! | add a bias by channel | [`bias.broadcast_like(&x, [0, 2, 3])`](BroadcastAxes::broadcast_like), [`broadcast_axes`](BroadcastAxes::broadcast_axes) |
-//! | place axes; pass views by value | [`broadcast_in_dim`](BroadcastInDim::broadcast_in_dim); [`into_broadcast_to`](BroadcastView::into_broadcast_to) |
-//! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to); [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to); also [`mean_to`](Reduce::mean_to), [`max_to`](Reduce::max_to) |
+//! | place axes; pass views by value | [`broadcast_in_dim`](BroadcastInDim::broadcast_in_dim); [`into_broadcast_to`](BroadcastView::into_broadcast_to), [`into_broadcast_axes`](BroadcastView::into_broadcast_axes), [`into_broadcast_in_dim`](BroadcastView::into_broadcast_in_dim) |
+//! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to); [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to); also [`mean_to`](Reduce::mean_to), [`max_to`](Reduce::max_to), [`min_to`](Reduce::min_to), [`reduce_to`](Reduce::reduce_to) |
 //! | sum, average, find maxima | [`sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`reduce_axes`](Reduce::reduce_axes); `..` is all axes, and with [`keepdims(axes)`](keepdims()) they stay with size 1 |
 //! | sum a closure's results | [`fused((&x, &y), f)`](fused()), then any reduction |
 //! | compute in one pass | [`broadcast_map((&x, &y), f)`](broadcast_map()), in place [`broadcast_apply`](broadcast_apply()), by value [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map) |
 //! | own a view's elements | [`materialize`](Materialize::materialize), [`materialize_into`](Materialize::materialize_into) |
 //! | multiply many matrices | [`batch`](BatchAxes::batch), then [`matmul`](Batch::matmul), [`matvec`](Batch::matvec) or [`zip_map`](Batch::zip_map) with a closure |
 //! | check shapes without arrays | [`broadcast_shapes`], [`resolve_target`], [`reduction_axes`], drawn by [`explain`] |
-//! | check shapes before sizes are known | [`partial::infer_shapes`], and [`partial::Plan`] for what stays open |
+//! | check shapes before sizes are known | [`partial::infer_shapes`]; [`partial::Plan`] keeps the checks for run time |
 //! | understand an error | print `{error:#}`; match on [`error.kind()`](BroadcastError::kind) |
 //! | use several threads | `.par()` of [an array](Reduce::par), of [`fused`](Fused::par) operands, of [a batch](Batch::par), of a map's [operands](ParOperands::par); feature `rayon` |
 //!
@@ -44,7 +44,10 @@ extern crate std;
 
 mod batch;
 mod error;
-#[allow(unsafe_code, reason = "strided loops over raw pointers, behind functions that check the shapes")]
+#[allow(
+    unsafe_code,
+    reason = "strided loops over raw pointers, called only by functions that check the shapes"
+)]
 mod kernel;
 mod map;
 mod reduce;

@@ -1,4 +1,4 @@
 //! Seals the traits that only this crate implements.
 
-/// Implemented for what the crate accepts.
+/// Implemented for the types that the crate accepts.
 pub trait Sealed {}

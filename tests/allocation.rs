@@ -2,8 +2,7 @@
 //! by a pass into an array that is there.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-// for the code that it has compiled already
-use common as _;
+use common::forms::{Call, Destination, base_operations, forms};
 use ndarray::{
     Array, Array1, ArrayRef, ArrayView, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, Axis, DimMax,
     Dimension, Ix1, Ix2, IxDyn, ShapeBuilder, Slice,
@@ -365,6 +364,28 @@ fn applies_and_copies_allocate_nothing() {
     // the result, and nothing else
     assert_eq!(allocations(|| broadcast_map((&column, &row), |a, b| a * b)), 1);
     assert_eq!(allocations(|| column.broadcast_to((300, 200)).map(|view| view.materialize())), 1);
+}
+
+/// Of up to 4 axes, whatever their layout. Three kinds allocate more.
+#[test]
+fn forms_allocate_their_result_alone() {
+    // matrices that are not contiguous are copied; placed axes are lists; an array by value is made by the form
+    let allocates = ["matmul", "matvec", "vecmat", "sum_in_dim", "add_sum_in_dim_to", "into_broadcast_map"];
+    let (x, y) = (Array::<f64, _>::ones((4, 6, 5)), Array::<f64, _>::ones((1, 6, 1)));
+    for (x, y) in [(x.view(), y.view()), (x.slice(ndarray::s![.., ..;-1, ..]), y.view())] {
+        for axes in [&[][..], &[0], &[1], &[2], &[0, 2], &[0, 1, 2]] {
+            let others: Vec<usize> = (0..3).filter(|axis| !axes.contains(axis)).collect();
+            let call = Call::new(x.into_dyn(), y.into_dyn(), axes, &others);
+            for form in forms().iter().chain(&base_operations()) {
+                let mut out = Array::<f64, IxDyn>::zeros(form.out_shape(&call).unwrap_or_default());
+                let mut view = out.view_mut();
+                let count = allocations(|| form.run(&call, &mut view).expect("shapes that go together"));
+                let is_new = matches!(form.into, Destination::New | Destination::Filled);
+                let is_free = count <= usize::from(is_new) || allocates.iter().any(|method| form.is(method));
+                assert!(form.is_par || is_free, "{form}, over {axes:?}: {count} allocations");
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,46 +3,22 @@
 //! The program prints a digest of all bits, which `.ci/determinism` compares with that of a build without AVX2.
 //! `DETERMINISM_CASES` sets the number of cases.
 
-use ndarray::{Array, ArrayD, ArrayView, ArrayViewD, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar, Slice};
+use common::forms::{Call, Element, Form, forms};
+use common::{Choices, Layout, Random, Spacing};
+use ndarray::{Array, ArrayViewD, Dimension, Ix1, Ix2, LinalgScalar};
+use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{BroadcastError, fused, keepdims};
-use num_traits::{Float, FromPrimitive};
+use num_traits::Float;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt::Debug;
 
-/// Splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end as u64).expect("below the end")
-    }
-
-    /// True once in `n` times.
-    fn once_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    fn shuffle(&mut self, items: &mut [usize]) {
-        (1..items.len()).for_each(|i| items.swap(i, self.below(i + 1)));
-    }
-}
-
 /// A number whose bits are compared.
-trait Number: Float + LinalgScalar + FromPrimitive + Send + Sync + Debug {
+trait Number: Float + LinalgScalar + Element + Debug {
     fn bits(self) -> u64;
 
     /// Of both signs, over many powers of two: another order of addition gives other last bits.
     fn random(random: &mut Random) -> Self {
-        let bits = random.next();
+        let bits = random.word();
         let fraction =
             Self::from_u64(bits >> 11).expect("a float") / Self::from_u64(1 << 53).expect("a float");
         let quarter = Self::from_f64(0.25).expect("a float");
@@ -68,7 +44,7 @@ const MOST: usize = 3 << 18;
 /// A shape; one in four is large enough for several threads, and the others have at most 2^14 elements.
 fn shape(random: &mut Random) -> Vec<usize> {
     let ndim = 1 + random.below(5);
-    let mut left = if random.once_in(4) { MOST } else { 1 << random.below(15) };
+    let mut left = if random.one_in(4) { MOST } else { 1 << random.below(15) };
     let mut shape = Vec::new();
     for axis in 0..ndim {
         let size = if axis + 1 == ndim {
@@ -88,24 +64,13 @@ fn shape(random: &mut Random) -> Vec<usize> {
 
 /// A view of that shape whose axes lie in some order, some of them reversed or with gaps.
 fn lying<'a, A>(random: &mut Random, shape: &[usize], numbers: &'a [A]) -> ArrayViewD<'a, A> {
-    let mut order: Vec<usize> = (0..shape.len()).collect();
-    if random.once_in(2) {
-        random.shuffle(&mut order);
-    }
-    let gap = random.once_in(4).then(|| random.below(shape.len()));
-    let step = |axis| if Some(axis) == gap { 2_usize } else { 1 };
-    let room: Vec<usize> = order.iter().map(|&axis| shape[axis] * step(axis)).collect();
-    let len = room.iter().product();
-    let mut view = ArrayView::from_shape(IxDyn(&room), &numbers[..len]).expect("as many");
-    for (i, &axis) in order.iter().enumerate() {
-        let step = step(axis).cast_signed() * if random.once_in(4) { -1 } else { 1 };
-        view.slice_axis_inplace(Axis(i), Slice::new(0, None, step));
-    }
-    let mut places = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(i, &axis)| places[axis] = i);
-    let view = view.permuted_axes(places);
-    assert_eq!(view.shape(), shape);
-    view
+    let order = if random.one_in(2) { random.order(shape.len()) } else { (0..shape.len()).collect() };
+    let gap = random.one_in(4).then(|| random.below(shape.len()));
+    let layout = Layout::spaced(shape, &order, |axis| {
+        let gap = usize::from(Some(axis) == gap);
+        Spacing { step: 1 + gap, after: gap, reversed: random.one_in(4), ..Spacing::DENSE }
+    });
+    layout.view_of(numbers)
 }
 
 /// What a case reduces over.
@@ -115,63 +80,25 @@ struct Case {
     axes: Vec<usize>,
     /// The shape with size 1 at these axes.
     kept: Vec<usize>,
-    /// The other axes in some order, and their sizes.
+    /// The other axes in some order.
     others: Vec<usize>,
-    sizes: Vec<usize>,
 }
 
 impl Case {
     fn random(random: &mut Random) -> Self {
         let shape = shape(random);
-        let (axes, mut others): (Vec<_>, Vec<_>) = (0..shape.len()).partition(|_| random.once_in(2));
+        let (axes, mut others): (Vec<_>, Vec<_>) = (0..shape.len()).partition(|_| random.one_in(2));
         random.shuffle(&mut others);
         let mut kept = shape.clone();
         for &axis in &axes {
             kept[axis] = 1;
         }
-        let sizes = others.iter().map(|&axis| shape[axis]).collect();
-        Self { shape, axes, kept, others, sizes }
+        Self { shape, axes, kept, others }
     }
 }
 
 fn bits<A: Number, D: Dimension>(result: Result<Array<A, D>, BroadcastError>) -> Vec<u64> {
     result.expect("a reduction").iter().map(|x| x.bits()).collect()
-}
-
-/// The number of forms that a reduction has.
-const FORMS: usize = 19;
-
-/// A form of a reduction.
-fn reduction<A: Number>(form: usize, source: &impl Reduce<A, IxDyn>, case: &Case) -> Vec<u64> {
-    let Case { axes, kept, others, sizes, .. } = case;
-    let into = |shape: &[usize], sum: &dyn Fn(&mut ArrayD<A>) -> Result<(), BroadcastError>| {
-        let mut out = ArrayD::from_elem(shape, A::from_f32(0.7).expect("a float"));
-        bits(sum(&mut out).map(|()| out))
-    };
-    // rounds at each step
-    let (zero, length) = (A::zero(), |x: A, y: A| (x * x + y * y).sqrt());
-    match form {
-        0 => bits(source.sum_axes(axes)),
-        1 => bits(source.sum_axes(keepdims(axes))),
-        2 => bits(source.sum_to(&**kept)),
-        3 => bits(source.sum_to(&ArrayD::from_elem(&kept[..], ()))),
-        4 => bits(source.mean_axes(axes)),
-        5 => bits(source.max_axes(axes)),
-        6 => bits(source.min_axes(axes)),
-        7 => bits(source.reduce_axes(axes, zero, length)),
-        8 => bits(source.reduce_to(&**kept, zero, length)),
-        9 => bits(source.sum_in_dim(&**sizes, others)),
-        10 => into(kept, &|out| source.assign_sum_to(out)),
-        11 => into(kept, &|out| source.add_sum_to(out)),
-        12 => into(kept, &|out| source.scaled_add_sum_to(A::from_f32(0.3).expect("a float"), out)),
-        13 => into(sizes, &|out| source.add_sum_in_dim_to(out, others)),
-        14 => bits(source.mean_to(&**kept)),
-        15 => bits(source.max_to(&**kept)),
-        16 => bits(source.min_to(&ArrayD::from_elem(&kept[..], ()))),
-        17 => bits(source.sum_axes(..)),
-        18 => bits(source.mean_axes(keepdims(..))),
-        _ => unreachable!("a form"),
-    }
 }
 
 /// The pools of threads, and a digest of all bits so far.
@@ -206,25 +133,21 @@ impl Check {
     }
 }
 
-/// Every reduction of an array, and of the results of closures with two and three operands.
+/// Every reduction of an array, and of the results of closures with one to three operands.
 fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &[A], case: &Case) {
     let x = lying(random, &case.shape, numbers);
     let narrowed: Vec<usize> =
-        case.shape.iter().map(|&size| if random.once_in(3) { 1 } else { size }).collect();
+        case.shape.iter().map(|&size| if random.one_in(3) { 1 } else { size }).collect();
     let y = lying(random, &narrowed, numbers);
-    let row = lying(random, &case.shape[case.shape.len() - 1..], numbers);
-    let two = || fused((&x, &y), |&x: &A, &y: &A| x * y);
-    let three = || fused((&x, &y, &row), |&x: &A, &y: &A, &z: &A| (x - y) * z + x);
-    for form in 0..FORMS {
-        let name = |source| (source, form, case, x.strides().to_vec(), y.strides().to_vec());
-        let of_array = || reduction(form, &x, case);
-        check.same(&name("an array"), of_array, || reduction(form, &x.par(), case));
-        check.same(&name("two"), || reduction(form, &two(), case), || reduction(form, &two().par(), case));
-        check.same(
-            &name("three"),
-            || reduction(form, &three(), case),
-            || reduction(form, &three().par(), case),
-        );
+    let (start, call) =
+        (A::from_f32(0.7).expect("a float"), Call::new(x.view(), y, &case.axes, &case.others));
+    let (par, serial): (Vec<_>, Vec<_>) = forms::<A>().into_iter().partition(|form| form.is_par);
+    let is_reduction = |form: &&Form<A>| form.name.starts_with("Reduce::");
+    for form in serial.iter().filter(is_reduction) {
+        let is_same = |par: &&Form<A>| (par.name, par.call) == (form.name, form.call);
+        let par = par.iter().find(is_same).expect("a parallel form");
+        let name = (form.to_string(), &call.axes, x.shape(), x.strides(), call.y.strides());
+        check.same(&name, || bits(form.result(&call, &start)), || bits(par.result(&call, &start)));
     }
     for base in 0..=case.shape.len() {
         let batch = x.batch_dyn(base).expect("no more axes than there are");
@@ -237,11 +160,11 @@ fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &[A], 
 /// Products of batches, which sum over base axes.
 #[allow(clippy::many_single_char_names, reason = "matrices and vectors")]
 fn products<A: Number>(check: &mut Check, random: &mut Random, numbers: &[A]) {
-    let most = if random.once_in(4) { 100 } else { 20 };
+    let most = if random.one_in(4) { 100 } else { 20 };
     let [m, k, n] = [(); 3].map(|()| 1 + random.below(most));
     let batch: Vec<usize> = (0..random.below(3)).map(|_| 1 + random.below(5)).collect();
     let mut operand = |base: &[usize]| {
-        let stretched = batch.iter().map(|&size| if random.once_in(3) { 1 } else { size });
+        let stretched = batch.iter().map(|&size| if random.one_in(3) { 1 } else { size });
         let shape: Vec<usize> = stretched.chain(base.iter().copied()).collect();
         lying(random, &shape, numbers)
     };
@@ -260,12 +183,12 @@ fn products<A: Number>(check: &mut Check, random: &mut Random, numbers: &[A]) {
 fn threads_do_not_change_a_bit() {
     let cases =
         std::env::var("DETERMINISM_CASES").map_or(4, |count| count.parse().expect("a number of cases"));
-    let (mut check, mut random) = (Check::new(), Random(49));
+    let (mut check, mut random) = (Check::new(), Random::new(49));
     let single: Vec<f32> = (0..2 * MOST).map(|_| f32::random(&mut random)).collect();
     let double: Vec<f64> = (0..2 * MOST).map(|_| f64::random(&mut random)).collect();
     for _ in 0..cases {
         let case = Case::random(&mut random);
-        if random.once_in(3) {
+        if random.one_in(3) {
             reductions(&mut check, &mut random, &double, &case);
             products(&mut check, &mut random, &double);
         } else {

@@ -112,11 +112,6 @@ pub(crate) fn map_copy_into<T: Number>(array: &ArrayViewD<T>, out: &mut ArrayD<T
     broadcast_apply(out, (array,), |out, x| *out = *x).expect("an array that stretches onto the output");
 }
 
-/// A view that repeats the array to `shape`.
-pub(crate) fn broadcast_to<'a, T>(view: ArrayViewD<'a, T>, shape: &[usize]) -> ArrayViewD<'a, T> {
-    view.into_broadcast_to(shape).expect("a shape that the view stretches to")
-}
-
 /// The calls of one element type with a closure of one length.
 #[derive(Clone, Copy)]
 pub(crate) struct Calls<T> {

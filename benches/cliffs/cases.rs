@@ -1,8 +1,9 @@
 //! One case: what is called in two forms, on which arrays.
 
 use crate::adapter::{Calls, LENGTHS, Number, copy_into, map_copy_into, sum_to};
-use crate::random::{Operand, Random};
+use crate::random::{self, Choices, Random, Shapes};
 use crate::timing::{Times, measure};
+use common::Strided;
 use ndarray::{ArrayD, ArrayViewD};
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -46,9 +47,9 @@ fn random_of<T: Number>(number: usize, random: &mut Random, settings: Settings) 
     let target = random.target(&shape);
     let limit = settings.limit;
     let calls = Calls::<T>::with_length(ops);
-    let first = Operand::view_of(&shape, random);
-    let inputs = |random: &mut Random| -> Vec<Operand<T>> {
-        random.operands(&shape, count).iter().map(|shape| Operand::random(shape, random)).collect()
+    let first = random::view(&shape, random);
+    let inputs = |random: &mut Random| -> Vec<Strided<T>> {
+        random.operands(&shape, count).iter().map(|shape| random::operand(shape, random)).collect()
     };
     let (element, name) = (T::NAME, format!("{} {ops} ops", T::NAME));
     let (what, operands, times) = match kind {
@@ -106,28 +107,28 @@ fn random_of<T: Number>(number: usize, random: &mut Random, settings: Settings) 
 pub(crate) fn outcome<T: Number>(
     number: usize,
     what: String,
-    operands: &[Operand<T>],
+    operands: &[Strided<T>],
     times: Times,
 ) -> Outcome {
     Outcome { number, what, operands: described(operands), times }
 }
 
-fn described<T: Number>(operands: &[Operand<T>]) -> String {
-    let one = |operand: &Operand<T>| {
+fn described<T: Number>(operands: &[Strided<T>]) -> String {
+    let one = |operand: &Strided<T>| {
         let view = operand.view();
         format!("{:?} by {:?}", view.shape(), view.strides())
     };
     operands.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn views<T: Number>(operands: &[Operand<T>]) -> Vec<ArrayViewD<'_, T>> {
-    operands.iter().map(Operand::view).collect()
+fn views<T: Number>(operands: &[Strided<T>]) -> Vec<ArrayViewD<'_, T>> {
+    operands.iter().map(Strided::view).collect()
 }
 
 /// A fused sum to `target` against one to `middle` and the sum of the rest.
 pub(crate) fn one_or_two<T: Number>(
     calls: Calls<T>,
-    operands: &[Operand<T>],
+    operands: &[Strided<T>],
     target: &[usize],
     middle: &[usize],
     limit: f64,
@@ -142,7 +143,7 @@ pub(crate) fn one_or_two<T: Number>(
 /// A fused sum against a map into an array that exists, and its sum.
 pub(crate) fn fused_or_map<T: Number>(
     calls: Calls<T>,
-    operands: &[Operand<T>],
+    operands: &[Strided<T>],
     shape: &[usize],
     target: &[usize],
     limit: f64,
@@ -155,7 +156,7 @@ pub(crate) fn fused_or_map<T: Number>(
 }
 
 /// A map whose first operand is a view against a dense copy of that, and the map.
-fn view_or_copy<T: Number>(calls: Calls<T>, operands: &[Operand<T>], shape: &[usize], limit: f64) -> Times {
+fn view_or_copy<T: Number>(calls: Calls<T>, operands: &[Strided<T>], shape: &[usize], limit: f64) -> Times {
     let (views, mut dense) = (views(operands), ArrayD::zeros(shape));
     compare(shape, limit, &mut |out| (calls.map_into)(&views, out), &mut |out| {
         copy_into(&views[0], &mut dense);
@@ -186,9 +187,9 @@ fn larger<T: Number>(
         shape
     };
     let layout = random.fork();
-    let make = |shapes: &[Vec<usize>]| -> Vec<Operand<T>> {
+    let make = |shapes: &[Vec<usize>]| -> Vec<Strided<T>> {
         let random = &mut layout.clone();
-        shapes.iter().map(|shape| Operand::random(shape, random)).collect()
+        shapes.iter().map(|shape| random::operand(shape, random)).collect()
     };
     let (large, small) =
         (make(&operands.iter().map(|shape| grow(shape)).collect::<Vec<_>>()), make(&operands));

@@ -2,8 +2,9 @@
 
 use crate::adapter::Calls;
 use crate::cases::{Outcome, fused_or_map, one_or_two};
-use crate::random::Operand;
+use crate::random;
 use crate::timing::Times;
+use common::Strided;
 
 /// A name, the shapes of the operands, the target, and the closure's length.
 type Everyday = (&'static str, &'static [&'static [usize]], &'static [usize], usize);
@@ -61,9 +62,9 @@ pub(crate) fn everyday_case(number: usize, limit: f64) -> Outcome {
     let calls = Calls::<f32>::with_length(ops);
     let transposed = number % 2 == 1;
     let make = |(at, shape): (usize, &&[usize])| {
-        if at == 0 && transposed { Operand::transposed(shape) } else { Operand::dense(shape) }
+        if at == 0 && transposed { random::transposed(shape) } else { random::dense(shape) }
     };
-    let operands: Vec<Operand<f32>> = shapes.iter().enumerate().map(make).collect();
+    let operands: Vec<Strided<f32>> = shapes.iter().enumerate().map(make).collect();
     let size = |axis: usize| shapes.iter().map(|shape| shape[axis]).max().unwrap_or(1);
     let shape: Vec<usize> = (0..target.len()).map(size).collect();
     let summed: Vec<usize> = (0..target.len()).filter(|axis| shape[*axis] != target[*axis]).collect();

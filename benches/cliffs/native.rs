@@ -2,7 +2,8 @@
 
 use crate::adapter::{Calls, Number, copy_into, products_into};
 use crate::cases::{Outcome, Settings, compare, outcome};
-use crate::random::{Operand, Random};
+use crate::random::{self, Choices, Random, Shapes};
+use common::Strided;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayD, Ix3, LinalgScalar, Zip};
 
@@ -26,7 +27,7 @@ fn case_of<T: Number + LinalgScalar>(number: usize, random: &mut Random, setting
 
 fn copy<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
     let shape = random.shape(1, settings.most);
-    let operand = Operand::<T>::view_of(&shape, random);
+    let operand = random::view::<T>(&shape, random);
     let view = operand.view();
     let times =
         compare(&shape, settings.limit, &mut |out| copy_into(&view, out), &mut |out| out.assign(&view));
@@ -35,8 +36,8 @@ fn copy<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Ou
 
 fn map<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
     let shape = random.shape(1, settings.most);
-    let operands: Vec<Operand<T>> =
-        random.operands(&shape, 2).iter().map(|shape| Operand::random(shape, random)).collect();
+    let operands: Vec<Strided<T>> =
+        random.operands(&shape, 2).iter().map(|shape| random::operand(shape, random)).collect();
     let (a, b) = (operands[0].view(), operands[1].view());
     let calls = Calls::<T>::with_length(1);
     let times = compare(
@@ -56,7 +57,7 @@ fn product<T: Number + LinalgScalar>(number: usize, random: &mut Random, setting
     let [rows, terms, columns] = [(); 3].map(|()| 1 + random.below(largest));
     let batch = 1 + random.below((settings.most / (rows * terms * columns)).clamp(1, 1000));
     let operands =
-        [[batch, rows, terms], [batch, terms, columns]].map(|shape| Operand::<T>::random(&shape, random));
+        [[batch, rows, terms], [batch, terms, columns]].map(|shape| random::operand::<T>(&shape, random));
     let (a, b) = (operands[0].view(), operands[1].view());
     let [x, y] = [&a, &b].map(|view| view.view().into_dimensionality::<Ix3>().expect("three axes"));
     let native = &mut |out: &mut ArrayD<T>| {

@@ -1,7 +1,6 @@
 //! What a result is held against.
 
-use crate::arrays::Laid;
-use crate::model::{indices, overflows, read_at, variant};
+use common::{Strided, indices, overflows, read_at, variant};
 use ndarray::{ArrayRef, ArrayView, Dimension};
 use ndarray_broadcast::BroadcastError;
 
@@ -53,7 +52,7 @@ pub fn probes(shape: &[usize]) -> Vec<Vec<usize>> {
 pub fn assert_view<A, D: Dimension>(
     view: &ArrayView<'_, A, D>,
     shape: &[usize],
-    source: &Laid<A>,
+    source: &Strided<A>,
     places: &[usize],
 ) {
     assert_eq!(view.shape(), shape);

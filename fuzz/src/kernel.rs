@@ -1,17 +1,18 @@
 //! Arrays that are large enough, and laid out so, that every part of the kernel runs.
 
-use crate::arrays::{Laid, Layout};
 use crate::check::{assert_array, stretches};
-use crate::input::Input;
-use crate::model::{aligned_right, element, indices, read_at, scrambled, without_axes};
+use crate::input::Faults;
 use crate::numbers::{Counted, Number, balanced};
-use crate::{batch, copies, maps, model, sums};
+use crate::{batch, copies, maps, sums};
+use common::{
+    Bytes, Choices, Layout, Strided, aligned_right, element, indices, read_at, scrambled, without_axes,
+};
 use ndarray::{Array1, Array2, Array3, Ix2, ShapeBuilder, Zip, s};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
 
 pub fn run(data: &[u8]) {
-    let mut input = Input::new(data);
+    let mut input = Bytes::new(data);
     let input = &mut input;
     let kind = input.byte();
     match kind % 14 {
@@ -32,28 +33,28 @@ pub fn run(data: &[u8]) {
     }
 }
 
-fn long_sums<A: Number>(input: &mut Input<'_>, room: usize) {
+fn long_sums<A: Number>(input: &mut Bytes<'_>, room: usize) {
     let shape = input.long_shape(room);
     let layout = Layout::long(input, &shape);
     sums::laid_out::<A>(input, layout);
 }
 
 /// Maps and sums of some arrays of one joint shape.
-fn several(input: &mut Input<'_>) {
+fn several(input: &mut Bytes<'_>) {
     let whole = input.long_shape(8000);
     let count = 1 + input.below(3);
     let layouts: Vec<Layout> = (0..count)
         .map(|_| {
-            let shape = input.operand_of(&whole);
+            let shape = input.operand(&whole);
             Layout::long(input, &shape)
         })
         .collect();
     maps::laid_out(input, &layouts);
 }
 
-fn copied(input: &mut Input<'_>) {
+fn copied(input: &mut Bytes<'_>) {
     let whole = input.long_shape(20_000);
-    let shape = input.operand_of(&whole);
+    let shape = input.operand(&whole);
     let layout = Layout::long(input, &shape);
     match input.below(6) {
         0 => copies::laid_out(input, layout, whole, |place| place as u8),
@@ -66,7 +67,7 @@ fn copied(input: &mut Input<'_>) {
 }
 
 /// Products of sizes that have loops of their own, and of sizes that are the library's.
-fn products(input: &mut Input<'_>) {
+fn products(input: &mut Bytes<'_>) {
     let n = input.pick(&[2, 3, 4, 6]);
     let sizes = match input.below(5) {
         0 => [n, n, n],
@@ -80,7 +81,7 @@ fn products(input: &mut Input<'_>) {
 }
 
 /// Products of vectors whose terms are more than one pairwise sum adds, and of matrices of many terms.
-fn long_products(input: &mut Input<'_>) {
+fn long_products(input: &mut Bytes<'_>) {
     let terms = input.pick(&[64, 65, 300, 600, 1024, 1025, 2100, 3000]);
     let sizes = match input.below(3) {
         0 => [1 + input.below(3), terms, 1],
@@ -91,7 +92,7 @@ fn long_products(input: &mut Input<'_>) {
 }
 
 /// A product of matrices that is worth several threads, and one of many batches: the same on one.
-fn products_on_threads(input: &mut Input<'_>) {
+fn products_on_threads(input: &mut Bytes<'_>) {
     let (batches, rows) = if input.one_in(2) { (40, 20) } else { (1, 200 + input.below(50)) };
     let (terms, columns) = (90 + input.below(40), 130 + input.below(9));
     let number = |i: usize, j: usize, k: usize| scrambled((i * 7919 + j * 104_729 + k * 31) as i64);
@@ -102,7 +103,7 @@ fn products_on_threads(input: &mut Input<'_>) {
 }
 
 /// Maps that are worth several threads: a new array, and one that is there.
-fn maps_on_threads(input: &mut Input<'_>) {
+fn maps_on_threads(input: &mut Bytes<'_>) {
     let columns = input.pick(&[3, 64, 130, 520]);
     let rows = (1 << 19) / columns + 1 + input.below(40);
     let array = Array2::from_shape_fn((rows, columns), |(i, j)| (i * 31 + j) as u16);
@@ -118,15 +119,15 @@ fn maps_on_threads(input: &mut Input<'_>) {
 }
 
 /// Other reductions than sums, of an array and of what a closure makes of two.
-fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
+fn reductions<A: Number>(input: &mut Bytes<'_>, room: usize) {
     let least = || A::of(i64::from(i32::MIN));
     let difference = |a: &A, b: &A| A::of(a.number() - b.number());
     let larger = |a: A, b: A| if a.number() < b.number() { b } else { a };
     let shape = input.long_shape(room);
     let number = |place: usize| A::of(scrambled(place as i64));
-    let a = Laid::new(Layout::long(input, &shape), number);
-    let b = input.operand_of(&shape);
-    let b = Laid::new(Layout::long(input, &b), number);
+    let a = Strided::new(Layout::long(input, &shape), number);
+    let b = input.operand(&shape);
+    let b = Strided::new(Layout::long(input, &b), number);
     let axes: Vec<usize> = (0..shape.len()).filter(|_| input.one_in(2)).collect();
     let places = without_axes(shape.len(), &axes);
     let left: Vec<usize> = places.iter().map(|&axis| shape[axis]).collect();
@@ -141,7 +142,7 @@ fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
     if !stretches(b.shape(), &of_b, &shape) {
         return;
     }
-    let target: Vec<usize> = input.operand_of(&shape);
+    let target: Vec<usize> = input.operand(&shape);
     let places = aligned_right(target.len(), shape.len());
     if !stretches(&target, &places, &shape) {
         return;
@@ -158,7 +159,7 @@ fn reductions<A: Number>(input: &mut Input<'_>, room: usize) {
 }
 
 /// A sum that is worth several threads: the same to the last bit.
-fn on_threads(input: &mut Input<'_>) {
+fn on_threads(input: &mut Bytes<'_>) {
     let (outer, columns) = (1 + input.below(3), input.pick(&[3, 64, 130, 520]));
     let rows = (1 << 19) / (outer * columns) + 1 + input.below(40);
     let whole = [outer, rows, columns];
@@ -177,6 +178,6 @@ fn on_threads(input: &mut Input<'_>) {
     let places = without_axes(3, &[axis]);
     let left: Vec<usize> = places.iter().map(|&axis| whole[axis]).collect();
     let expected: Vec<f64> =
-        model::sums(&whole, numbers(), &left, &places).iter().map(|&sum| sum as f64).collect();
+        common::sums(&whole, numbers(), &left, &places).iter().map(|&sum| sum as f64).collect();
     assert_array(&one, &left, &expected);
 }

@@ -1,16 +1,9 @@
 //! Fuzz targets for `ndarray-broadcast`: each makes arrays of random shape and layout of some bytes, and compares
 //! what the crate does with them with a naive model, index by index.
 
-mod arrays;
 mod check;
 mod input;
-#[allow(dead_code, reason = "shared with the crate's tests, which use more of it")]
-#[path = "../../tests/common/model.rs"]
-mod model;
 mod numbers;
-#[allow(dead_code, unused_imports, reason = "shared with the crate's tests, which use more of it")]
-#[path = "../../tests/partial/oracle.rs"]
-mod oracle;
 mod ranks;
 
 pub mod batch;

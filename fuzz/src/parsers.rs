@@ -2,14 +2,14 @@
 //! it was; what is not read has its position.
 
 use crate::check::{assert_refused, panics};
-use crate::input::Input;
-use crate::model::joint;
+use crate::input::Faults;
+use common::{Bytes, Choices, joint};
 use ndarray_broadcast::partial::{Dim, PartialShape};
 use ndarray_broadcast::{BroadcastError, Signature};
 use std::collections::BTreeMap;
 
 pub fn run(data: &[u8]) {
-    let mut input = Input::new(data);
+    let mut input = Bytes::new(data);
     let kind = input.below(6);
     let text = match kind {
         0 => String::from_utf8_lossy(input.rest()).into_owned(),
@@ -70,7 +70,7 @@ pub fn run(data: &[u8]) {
 }
 
 /// A text of such words, mostly.
-fn words(input: &mut Input<'_>, words: &[&str]) -> String {
+fn words(input: &mut Bytes<'_>, words: &[&str]) -> String {
     let count = input.below(24);
     (0..count).map(|_| input.pick(words)).collect()
 }
@@ -247,7 +247,7 @@ fn tokens(text: &str) -> Option<Vec<String>> {
     Some(tokens)
 }
 
-fn signature(input: &mut Input<'_>, text: &str) {
+fn signature(input: &mut Bytes<'_>, text: &str) {
     let expected = read(text);
     let found = Signature::new(text);
     assert_eq!(found.is_ok(), expected.is_some(), "{text:?}: {found:?}");
@@ -266,13 +266,13 @@ fn signature(input: &mut Input<'_>, text: &str) {
 }
 
 /// Shapes for the operands: mostly some that fit.
-fn resolve(input: &mut Input<'_>, signature: &Signature<'_>, operands: &[Vec<Axis>], results: &[Vec<Axis>]) {
+fn resolve(input: &mut Bytes<'_>, signature: &Signature<'_>, operands: &[Vec<Axis>], results: &[Vec<Axis>]) {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
-    let batch = input.shape(2, 100);
+    let batch = input.small_shape(2, 100);
     let fits = |name: &str| name.parse::<usize>().ok();
     let mut shapes: Vec<Vec<usize>> = Vec::new();
     for base in operands {
-        let mut shape = input.operand_of(&batch);
+        let mut shape = input.operand(&batch);
         for (name, _) in base {
             let size = fits(name).unwrap_or_else(|| *sizes.entry(name).or_insert_with(|| input.size()));
             shape.push(if input.one_in(12) { input.size() } else { size });
@@ -294,7 +294,7 @@ fn resolve(input: &mut Input<'_>, signature: &Signature<'_>, operands: &[Vec<Axi
     let optional = operands.iter().chain(results).flatten().any(|axis| axis.1);
     match (expected(&shapes, operands, results), found) {
         // what is missing is the crate's to say
-        (_, Err(error)) if optional => assert_refused(&error, &crate::model::variant(&error)),
+        (_, Err(error)) if optional => assert_refused(&error, &common::variant(&error)),
         (_, Ok(found)) if optional => assert_eq!(found.results.len(), results.len()),
         (Ok((batch, all)), Ok(found)) => {
             assert_eq!((&found.batch, &found.results), (&batch, &all));

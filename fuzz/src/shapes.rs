@@ -1,12 +1,12 @@
 //! The functions on shapes alone, with sizes up to the largest there are.
 
 use crate::check::{agreed, panics};
-use crate::input::{Input, names};
-use crate::model::{joint, resolved};
+use crate::input::Faults;
+use common::{Bytes, Choices, joint, names, resolved};
 use ndarray_broadcast::{AxisSet, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target};
 
 pub fn run(data: &[u8]) {
-    let mut input = Input::new(data);
+    let mut input = Bytes::new(data);
     match input.below(5) {
         0 | 1 => together(&mut input),
         2 => target(&mut input),
@@ -16,7 +16,7 @@ pub fn run(data: &[u8]) {
 }
 
 /// Mostly a small size, else one at the edge of what fits.
-fn size(input: &mut Input<'_>) -> usize {
+fn size(input: &mut Bytes<'_>) -> usize {
     let max = isize::MAX as usize;
     match input.below(8) {
         0..6 => input.size(),
@@ -25,14 +25,14 @@ fn size(input: &mut Input<'_>) -> usize {
     }
 }
 
-fn shape(input: &mut Input<'_>) -> Vec<usize> {
+fn shape(input: &mut Bytes<'_>) -> Vec<usize> {
     let ndim = if input.one_in(16) { input.below(100) } else { input.below(7) };
     (0..ndim).map(|_| size(input)).collect()
 }
 
 /// A shape that may go with another.
-fn beside(input: &mut Input<'_>, shape: &[usize]) -> Vec<usize> {
-    let mut other = input.operand_of(shape);
+fn beside(input: &mut Bytes<'_>, shape: &[usize]) -> Vec<usize> {
+    let mut other = input.operand(shape);
     if !other.is_empty() && input.one_in(6) {
         let axis = input.below(other.len());
         other[axis] = size(input);
@@ -40,7 +40,7 @@ fn beside(input: &mut Input<'_>, shape: &[usize]) -> Vec<usize> {
     other
 }
 
-fn together(input: &mut Input<'_>) {
+fn together(input: &mut Bytes<'_>) {
     let whole = shape(input);
     let count = input.below(6);
     let mut shapes: Vec<Vec<usize>> = (0..count).map(|_| beside(input, &whole)).collect();
@@ -68,7 +68,7 @@ fn repeats(from: &[usize], to: &[usize]) -> Vec<usize> {
     (0..to.len()).filter(|&axis| axis < new || (from[axis - new] == 1 && to[axis] != 1)).collect()
 }
 
-fn target(input: &mut Input<'_>) {
+fn target(input: &mut Bytes<'_>) {
     let whole = shape(input);
     let from = beside(input, &whole);
     let kept = input.byte();
@@ -95,7 +95,7 @@ fn target(input: &mut Input<'_>) {
     axes.into_iter().for_each(|(axes, expected)| assert_eq!(&axes, expected));
 }
 
-fn in_constants(input: &mut Input<'_>) {
+fn in_constants(input: &mut Bytes<'_>) {
     let whole: [usize; 3] = std::array::from_fn(|_| size(input));
     let kept = input.byte();
     let a: [usize; 3] = std::array::from_fn(|axis| if names(kept, axis) { 1 } else { whole[axis] });
@@ -125,7 +125,7 @@ fn in_constants(input: &mut Input<'_>) {
     }
 }
 
-fn axis_set(input: &mut Input<'_>) {
+fn axis_set(input: &mut Bytes<'_>) {
     let ndim = if input.one_in(16) { input.word() as usize } else { input.below(70) };
     let count = input.below(6);
     let axes: Vec<isize> = (0..count)

@@ -1,17 +1,16 @@
 //! The sums, on one thread and several, with exact numbers.
 
-use crate::arrays::{Laid, Layout};
 use crate::check::{Verdict, agreed, assert_array, stretches};
-use crate::input::Input;
-use crate::model::{aligned_right, scrambled, sums, without_axes};
+use crate::input::Faults;
 use crate::numbers::{Counted, Number, balanced};
 use crate::ranks::{axes_given, ranked, targeted};
+use common::{Bytes, Choices, Layout, Strided, aligned_right, scrambled, sums, without_axes};
 use ndarray::{Array, ArrayView, Dimension, ShapeBuilder};
 use ndarray_broadcast::{AxisSet, BroadcastError, bounds::LessAxes};
 use ndarray_broadcast::{fused, keepdims, prelude::*};
 
 pub fn run(data: &[u8]) {
-    let mut input = Input::new(data);
+    let mut input = Bytes::new(data);
     match input.below(6) {
         0 | 1 => case::<f32>(&mut input),
         2 => in_all_types(&mut input),
@@ -22,20 +21,20 @@ pub fn run(data: &[u8]) {
 }
 
 /// An array of numbers that do not follow from their neighbours', and these in row-major order.
-fn numbered<A: Number>(layout: Layout) -> (Laid<A>, Vec<i64>) {
+fn numbered<A: Number>(layout: Layout) -> (Strided<A>, Vec<i64>) {
     let places = layout.places();
-    let array = Laid::new(layout, |place| A::of(scrambled(place as i64)));
+    let array = Strided::new(layout, |place| A::of(scrambled(place as i64)));
     (array, places.into_iter().map(|place| scrambled(place as i64)).collect())
 }
 
-fn case<A: Number>(input: &mut Input<'_>) {
-    let shape = input.shape(5, 4096);
+fn case<A: Number>(input: &mut Bytes<'_>) {
+    let shape = input.small_shape(5, 4096);
     let layout = Layout::to_read(input, &shape);
     laid_out::<A>(input, layout);
 }
 
 /// Sums of an array in a layout.
-pub(crate) fn laid_out<A: Number>(input: &mut Input<'_>, layout: Layout) {
+pub(crate) fn laid_out<A: Number>(input: &mut Bytes<'_>, layout: Layout) {
     let (array, values) = numbered::<A>(layout);
     if input.one_in(2) { axes(input, &array, &values) } else { to_shape(input, &array, &values) }
 }
@@ -48,7 +47,7 @@ fn expected<A: Number>(shape: &[usize], values: &[i64], source: &[usize], places
 /// The shape that is left, the sums, and the shape with the axes kept; with `list`, an axis may not be repeated.
 type Sums<A> = Verdict<(Vec<usize>, Vec<A>, Vec<usize>)>;
 
-fn over<A: Number>(array: &Laid<A>, values: &[i64], axes: &[usize], list: bool) -> Sums<A> {
+fn over<A: Number>(array: &Strided<A>, values: &[i64], axes: &[usize], list: bool) -> Sums<A> {
     let set: AxisSet = axes.into();
     if set.as_slice().last().is_some_and(|&axis| axis >= array.ndim()) {
         return Err("AxisOutOfBounds");
@@ -63,7 +62,7 @@ fn over<A: Number>(array: &Laid<A>, values: &[i64], axes: &[usize], list: bool) 
     Ok((left, sums, (0..array.ndim()).map(kept).collect()))
 }
 
-fn axes<A: Number>(input: &mut Input<'_>, array: &Laid<A>, values: &[i64]) {
+fn axes<A: Number>(input: &mut Bytes<'_>, array: &Strided<A>, values: &[i64]) {
     let axes = input.axes(array.ndim());
     let set: AxisSet = axes[..].into();
     over_axes(&array.view(), &axes[..], &over(array, values, &axes, true));
@@ -71,11 +70,11 @@ fn axes<A: Number>(input: &mut Input<'_>, array: &Laid<A>, values: &[i64]) {
 }
 
 /// Axes of one type and a view of another number of axes, as far as the types allow.
-fn in_all_types(input: &mut Input<'_>) {
-    let shape = input.shape(3, 4096);
+fn in_all_types(input: &mut Bytes<'_>) {
+    let shape = input.small_shape(3, 4096);
     let (array, values) = numbered::<f32>(Layout::to_read(input, &shape));
     let (axes, way) = (input.axes(shape.len()), input.byte());
-    let target: Vec<i64> = input.operand_of(&shape).iter().map(|&size| size as i64).collect();
+    let target: Vec<i64> = input.operand(&shape).iter().map(|&size| size as i64).collect();
     let expected = over(&array, &values, &axes, true);
     axes_given!(&axes, way, x => check_sum(array.view().sum_axes(x), &expected));
     targeted!(&target, way, t => check(array.view().sum_to(t), &to_target(&shape, &values, &target)));
@@ -116,8 +115,8 @@ where
     }
 }
 
-fn to_shape<A: Number>(input: &mut Input<'_>, array: &Laid<A>, values: &[i64]) {
-    let mut target: Vec<i64> = input.operand_of(array.shape()).iter().map(|&size| size as i64).collect();
+fn to_shape<A: Number>(input: &mut Bytes<'_>, array: &Strided<A>, values: &[i64]) {
+    let mut target: Vec<i64> = input.operand(array.shape()).iter().map(|&size| size as i64).collect();
     match input.below(16) {
         14 => target.insert(0, input.pick(&[1, 2, 0, 1 << 40])),
         15 if !target.is_empty() => target[0] = input.pick(&[-1, i64::MIN, i64::MAX, -7]),
@@ -161,8 +160,8 @@ fn check<A: Number, E: Dimension>(
 
 /// An array that is given away: in C or F order, or a part of a larger one.
 fn by_value<A: Number>(
-    input: &mut Input<'_>,
-    array: &Laid<A>,
+    input: &mut Bytes<'_>,
+    array: &Strided<A>,
     target: &[i64],
     expected: &Verdict<(Vec<usize>, Vec<A>)>,
 ) {
@@ -193,12 +192,12 @@ fn by_value<A: Number>(
 
 /// Into an array that exists, of any layout: to overwrite, to add, to add a multiple.
 fn into_array<A: Number>(
-    input: &mut Input<'_>,
-    array: &Laid<A>,
+    input: &mut Bytes<'_>,
+    array: &Strided<A>,
     shape: &[usize],
     expected: &Verdict<(Vec<usize>, Vec<A>)>,
 ) {
-    let before = Laid::new(Layout::to_write(input, shape), |place| A::of(place as i64 % 100 - 50));
+    let before = Strided::new(Layout::to_write(input, shape), |place| A::of(place as i64 % 100 - 50));
     let (form, factor, fixed) = (input.below(9), A::of(input.below(5) as i64 - 2), input.one_in(2));
     let like = array.view().sum_to(&before.view());
     check(like, expected);
@@ -230,11 +229,11 @@ fn into_array<A: Number>(
 }
 
 /// A view of few elements that is large enough for several threads: each sum is one of the few, many times.
-fn large(input: &mut Input<'_>) {
+fn large(input: &mut Bytes<'_>) {
     if !input.one_in(24) {
         return case::<f32>(input);
     }
-    let shape = input.shape(3, 64);
+    let shape = input.small_shape(3, 64);
     let (array, values) = numbered::<i64>(Layout::to_read(input, &shape));
     let len = values.len();
     if len == 0 {

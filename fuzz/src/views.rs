@@ -1,10 +1,12 @@
 //! Every view, element by element: not its value but its address is compared.
 
-use crate::arrays::{Laid, Layout};
 use crate::check::{Verdict, agreed, assert_view};
-use crate::input::{Input, names};
-use crate::model::{aligned_right, in_dim_places, joint, overflows, resolved, without_axes};
+use crate::input::Faults;
 use crate::ranks::{axes_given, ranked, targeted};
+use common::{
+    Bytes, Choices, Layout, Strided, aligned_right, in_dim_places, joint, names, overflows, resolved,
+    without_axes,
+};
 use ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -13,7 +15,7 @@ use ndarray_broadcast::{
 };
 
 pub fn run(data: &[u8]) {
-    let mut input = Input::new(data);
+    let mut input = Bytes::new(data);
     match input.below(6) {
         0 => to_target(&mut input),
         1 => pair(&mut input),
@@ -24,8 +26,8 @@ pub fn run(data: &[u8]) {
     }
 }
 
-fn numbered(input: &mut Input<'_>, shape: &[usize]) -> Laid<u32> {
-    Laid::new(Layout::to_read(input, shape), |k| k as u32)
+fn numbered(input: &mut Bytes<'_>, shape: &[usize]) -> Strided<u32> {
+    Strided::new(Layout::to_read(input, shape), |k| k as u32)
 }
 
 fn signed(shape: &[usize]) -> Vec<i64> {
@@ -33,7 +35,7 @@ fn signed(shape: &[usize]) -> Vec<i64> {
 }
 
 /// A target that `shape` may go to: sizes of -1, huge sizes, and sizes that are none among them.
-fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64> {
+fn target_of(input: &mut Bytes<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64> {
     let mut target = signed(joint);
     let kept = if input.one_in(2) { input.byte() } else { 0 };
     let new = target.len().saturating_sub(shape.len());
@@ -54,9 +56,9 @@ fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64
     target
 }
 
-fn to_target(input: &mut Input<'_>) {
-    let joint = input.shape(5, 2000);
-    let shape = input.operand_of(&joint);
+fn to_target(input: &mut Bytes<'_>) {
+    let joint = input.small_shape(5, 2000);
+    let shape = input.operand(&joint);
     let target = target_of(input, &joint, &shape);
     let source = numbered(input, &shape);
     let (way, fixed) = (input.byte(), input.one_in(2));
@@ -86,7 +88,7 @@ fn to_target(input: &mut Input<'_>) {
     }
 }
 
-fn in_place(source: &Laid<u32>, target: &[i64], way: u8, expected: &Verdict<Vec<usize>>) {
+fn in_place(source: &Strided<u32>, target: &[i64], way: u8, expected: &Verdict<Vec<usize>>) {
     let places = aligned_right(source.ndim(), target.len());
     let mut view = source.view();
     let result = targeted!(target, way, t => view.broadcast_in_place(&t));
@@ -102,7 +104,7 @@ fn in_place(source: &Laid<u32>, target: &[i64], way: u8, expected: &Verdict<Vec<
 /// Asserts that the view went to the expected shape, or stayed as it was.
 fn assert_changed<D: Dimension>(
     view: &ArrayView<'_, u32, D>,
-    source: &Laid<u32>,
+    source: &Strided<u32>,
     result: Result<(), BroadcastError>,
     expected: &Verdict<Vec<usize>>,
     places: &[usize],
@@ -113,7 +115,7 @@ fn assert_changed<D: Dimension>(
     }
 }
 
-fn assert_unchanged<D: Dimension>(view: &ArrayView<'_, u32, D>, source: &Laid<u32>) {
+fn assert_unchanged<D: Dimension>(view: &ArrayView<'_, u32, D>, source: &Strided<u32>) {
     assert_view(view, source.shape(), source, &(0..source.ndim()).collect::<Vec<_>>());
     assert_eq!(view.strides(), source.view().strides());
 }
@@ -122,7 +124,7 @@ fn assert_unchanged<D: Dimension>(view: &ArrayView<'_, u32, D>, source: &Laid<u3
 fn check<D: Dimension>(
     result: Result<ArrayView<'_, u32, D>, BroadcastError>,
     expected: &Verdict<Vec<usize>>,
-    source: &Laid<u32>,
+    source: &Strided<u32>,
     places: &[usize],
 ) {
     if let Some((view, shape)) = agreed(result, expected) {
@@ -131,27 +133,27 @@ fn check<D: Dimension>(
 }
 
 /// Arrays of one joint shape, or of shapes that may clash.
-fn family(input: &mut Input<'_>, count: usize) -> Vec<Laid<u32>> {
-    let joint = input.shape(5, 2000);
+fn family(input: &mut Bytes<'_>, count: usize) -> Vec<Strided<u32>> {
+    let joint = input.small_shape(5, 2000);
     (0..count)
         .map(|_| {
-            let shape = input.operand_of(&joint);
+            let shape = input.operand(&joint);
             numbered(input, &shape)
         })
         .collect()
 }
 
-fn shapes(arrays: &[Laid<u32>]) -> Vec<&[usize]> {
-    arrays.iter().map(Laid::shape).collect()
+fn shapes(arrays: &[Strided<u32>]) -> Vec<&[usize]> {
+    arrays.iter().map(Strided::shape).collect()
 }
 
 /// Asserts that a view has the joint shape, aligned at the right.
 #[track_caller]
-fn assert_joint<D: Dimension>(view: &ArrayView<'_, u32, D>, source: &Laid<u32>, joint: &[usize]) {
+fn assert_joint<D: Dimension>(view: &ArrayView<'_, u32, D>, source: &Strided<u32>, joint: &[usize]) {
     assert_view(view, joint, source, &aligned_right(source.ndim(), joint.len()));
 }
 
-fn pair(input: &mut Input<'_>) {
+fn pair(input: &mut Bytes<'_>) {
     let arrays = family(input, 2);
     let fixed = [input.one_in(2), input.one_in(2)];
     let expected = joint(&shapes(&arrays));
@@ -181,7 +183,7 @@ fn assert_same_views<const N: usize>(views: [(&ArrayViewD<'_, u32>, &ArrayViewD<
 }
 
 /// The views; the shorter one sometimes has leading axes, as for views of a fixed number of axes.
-fn same_ndim<'a>(a: &'a Laid<u32>, b: &'a Laid<u32>) -> (ArrayViewD<'a, u32>, ArrayViewD<'a, u32>) {
+fn same_ndim<'a>(a: &'a Strided<u32>, b: &'a Strided<u32>) -> (ArrayViewD<'a, u32>, ArrayViewD<'a, u32>) {
     let (x, y) = (a.view(), b.view());
     if (a.cells.len() + b.cells.len()).is_multiple_of(2) {
         return (x, y);
@@ -197,7 +199,7 @@ fn same_ndim<'a>(a: &'a Laid<u32>, b: &'a Laid<u32>) -> (ArrayViewD<'a, u32>, Ar
 }
 
 fn pair_of<D, E>(
-    [a, b]: [&Laid<u32>; 2],
+    [a, b]: [&Strided<u32>; 2],
     x: &ArrayView<'_, u32, D>,
     y: &ArrayView<'_, u32, E>,
     expected: &Verdict<Vec<usize>>,
@@ -221,7 +223,7 @@ fn pair_of<D, E>(
     assert_joint(&w, b, &with_ones(b.shape()));
 }
 
-fn three(input: &mut Input<'_>) {
+fn three(input: &mut Bytes<'_>) {
     let arrays = family(input, 3);
     let fixed = input.one_in(2);
     let expected = joint(&shapes(&arrays));
@@ -245,11 +247,11 @@ fn three(input: &mut Input<'_>) {
     }
 }
 
-fn many(input: &mut Input<'_>) {
+fn many(input: &mut Bytes<'_>) {
     let count = input.below(7);
     let arrays = family(input, count);
     let expected = joint(&shapes(&arrays));
-    let views: Vec<_> = arrays.iter().map(Laid::view).collect();
+    let views: Vec<_> = arrays.iter().map(Strided::view).collect();
     let all = broadcast_views(&views);
     let tuple = match &views[..] {
         [] => Ok(vec![]),
@@ -302,8 +304,8 @@ fn named(target: &[i64], axes: &[usize], count: impl Fn() -> Verdict<()>) -> Ver
     if set.len() == axes.len() { Ok(sizes) } else { Err("DuplicateAxis") }
 }
 
-fn along_axes(input: &mut Input<'_>) {
-    let whole = input.shape(5, 2000);
+fn along_axes(input: &mut Bytes<'_>) {
+    let whole = input.small_shape(5, 2000);
     let axes = input.axes(whole.len());
     let mut shape: Vec<usize> =
         (0..whole.len()).filter(|axis| !axes.contains(axis)).map(|axis| whole[axis]).collect();
@@ -330,8 +332,8 @@ fn along_axes(input: &mut Input<'_>) {
     );
 }
 
-fn in_dim(input: &mut Input<'_>) {
-    let whole = input.shape(5, 2000);
+fn in_dim(input: &mut Bytes<'_>) {
+    let whole = input.small_shape(5, 2000);
     let count = input.below(whole.len() + 1);
     let mut dims = input.order(whole.len());
     dims.truncate(count);

@@ -3,7 +3,7 @@
 use super::base_pass::BasePass;
 use super::{BaseOp, Batch, Executor, JoinBatch};
 use crate::error::{BroadcastError, ErrorBuilder, caller};
-use crate::shape::{BatchShape, check_base, check_batches_into, result_of, sizes};
+use crate::shape::{BatchShape, batch_result, check_base, check_batches_into, sizes};
 use ndarray::{Array, ArrayRef, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
@@ -50,7 +50,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     {
         let shapes = [self.shape(), other.shape()];
         let (base, pass) = op.plan(&shapes)?;
-        let result = result_of(&shapes, sizes(&base))?;
+        let result = batch_result(&shapes, sizes(&base))?;
         Ok(pass.to_new((self.part(), other.part()), result, self.executor))
     }
 
@@ -81,7 +81,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// assert_eq!(out, array![[1.0, 3.0], [3.0, 7.0]]);
     /// assert_eq!(
     ///     m.apply_into(base_op::MatVec, &v, &mut Array2::zeros((2, 3))).unwrap_err().to_string(),
-    ///     "cannot write what comes of (; 2, 2) and (2; 2) into (2; 3): \
+    ///     "cannot write the result of (; 2, 2) and (2; 2) into (2; 3): \
     ///      base axis 0 of the result has size 3, expected 2",
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
@@ -106,7 +106,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     }
 }
 
-/// Checks the shape of an array into which results with base `base` are written.
+/// Checks the shape of an output for results of base `base`.
 fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Result<(), BroadcastError> {
     let to = BatchShape::new(out, base.len())?;
     check_batches_into(shapes, to)?;

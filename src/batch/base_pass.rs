@@ -3,6 +3,7 @@
 use super::Executor;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Inputs;
+use crate::kernel::product::small_contiguous;
 use crate::shape::sizes_mut;
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
@@ -10,7 +11,7 @@ use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
 /// An array and the number of its base axes.
 pub(super) type SplitArray<'a, A, D> = (&'a ArrayRef<A, D>, usize);
 
-/// A pass over operands whose shapes were checked, with elements `A` and `A2`, that makes elements `T`.
+/// A pass over operands of checked shapes: it computes elements `T` from elements `A` and `A2`.
 ///
 /// Not exported; public because a hidden method of a public trait names it.
 pub trait BasePass<T, A, A2> {
@@ -43,20 +44,20 @@ pub(super) struct Elementwise<F> {
 impl<F> Elementwise<F> {
     /// The operands as views of the result's shape.
     #[inline]
-    fn placed<'a, A, A2, D: Dimension, D2: Dimension, E: Dimension>(
+    fn place_operands<'a, A, A2, D: Dimension, D2: Dimension, E: Dimension>(
         &self,
         (a, b): (SplitArray<'a, A, D>, SplitArray<'a, A2, D2>),
         shape: &[usize],
     ) -> (ArrayView<'a, A, E>, ArrayView<'a, A2, E>) {
         let batch = shape.len() - (a.1 + self.trailing_axes).max(b.1);
-        (placed(a, shape, batch, self.trailing_axes), placed(b, shape, batch, 0))
+        (place_operand(a, shape, batch, self.trailing_axes), place_operand(b, shape, batch, 0))
     }
 }
 
 /// The array stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the last
 /// `trailing_axes` axes.
 #[inline]
-fn placed<'a, A, D: Dimension, E: Dimension>(
+fn place_operand<'a, A, D: Dimension, E: Dimension>(
     (array, base): SplitArray<'a, A, D>,
     shape: &[usize],
     batch: usize,
@@ -77,7 +78,7 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> f
         result: Reserved<T, E>,
         executor: impl Executor<T, A, A2>,
     ) -> Array<T, E> {
-        let (a, b) = self.placed::<_, _, _, _, E>(operands, result.shape());
+        let (a, b) = self.place_operands::<_, _, _, _, E>(operands, result.shape());
         executor.map(self.op, &Inputs::from((&*a, &*b)), result)
     }
 
@@ -88,7 +89,7 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> f
         out: &mut ArrayRef<T, E>,
         executor: impl Executor<T, A, A2>,
     ) {
-        let (a, b) = self.placed::<_, _, _, _, E>(operands, out.shape());
+        let (a, b) = self.place_operands::<_, _, _, _, E>(operands, out.shape());
         executor.map_into(self.op, &Inputs::from((&*a, &*b)), out);
     }
 }
@@ -116,6 +117,9 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         out: &mut ArrayRef<T, E>,
         executor: impl Executor<T, T, T>,
     ) {
-        executor.multiply_into(self.0, Inputs::from((a.0, b.0)), out);
+        let shapes = [a.0.shape(), b.0.shape()];
+        let copies = (small_contiguous(a.0, shapes, self.0), small_contiguous(b.0, shapes, self.0));
+        let (a, b) = (copies.0.as_deref().unwrap_or(a.0), copies.1.as_deref().unwrap_or(b.0));
+        executor.multiply_into(self.0, Inputs::from((a, b)), out);
     }
 }

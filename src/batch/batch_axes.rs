@@ -1,4 +1,4 @@
-//! Which axes of an array are its base: of any array, and of a view by value.
+//! Splitting the axes of an array, or of a view by value, into batch and base.
 
 use super::Batch;
 use crate::error::BroadcastError;

@@ -1,4 +1,4 @@
-//! Any number of operands, their batches brought to the joint batch shape.
+//! Any number of operands, whose batches stretch to the joint batch shape.
 
 use super::{Batch, WithBase};
 use crate::error::{BroadcastError, ErrorBuilder, caller};
@@ -9,7 +9,7 @@ use ndarray::{DimAdd, Dimension, IxDyn};
 
 /// Stretches the batches of both operands to the joint batch shape. The bases do not change.
 ///
-/// It is [`batch_broadcast_all`] of a tuple of two.
+/// Short for [`batch_broadcast_all`] of a tuple of two.
 ///
 /// # Shapes
 /// Batch shapes are aligned at their last axes; a missing axis counts as size 1; the joint size of an axis is

@@ -11,11 +11,11 @@ use core::fmt;
 use core::marker::PhantomData;
 use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, ViewRepr};
 
-/// A view of an array whose last axes are the base, of dimension type `B`, and whose others are the batch.
+/// A view of an array whose last axes are the base, of dimension type `B`, and whose other axes are the batch.
 ///
 /// Made by [`batch`](super::BatchAxes::batch) and [`batch_dyn`](super::BatchAxes::batch_dyn); `D` is the dimension
 /// type of the whole. The batch axes of several operands are aligned at the last one and broadcast; each operation
-/// decides what to do with base axes. `X` is where they run: see [`par`](Self::par).
+/// decides what to do with base axes. `X` says on which threads operations run: see [`par`](Self::par).
 ///
 /// # Examples
 /// ```
@@ -70,7 +70,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 }
 
 impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
-    /// The view with its last `base` axes as the base, as many as `B` has if that is fixed.
+    /// The view with its last `base` axes as the base. If `B` has a fixed number of axes, `base` is that number.
     #[inline]
     pub(super) fn new(view: ArrayView<'a, A, D>, base: usize) -> Result<Self, BroadcastError> {
         BatchShape::new(view.shape(), base)?;

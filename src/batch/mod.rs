@@ -8,7 +8,7 @@
 //! | how is a closure applied to bases? | [`zip_map`], with a shape for the result, or a [`Signature`](crate::Signature): [`result_base`] |
 //! | which sum is the adjoint? | [`sum_batch`] |
 
-#![allow(clippy::type_complexity, reason = "the type of a result is worked out from those of the operands")]
+#![allow(clippy::type_complexity, reason = "the types of the operands determine the type of the result")]
 #![allow(clippy::needless_pass_by_value, reason = "a base shape may be written `6` or passed by reference")]
 
 mod apply;

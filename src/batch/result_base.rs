@@ -1,4 +1,4 @@
-//! The base shape of a result: given as a shape, or computed by a signature.
+//! The base shape of a result: a shape, or a signature that computes it.
 
 use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::sealed::Sealed;

@@ -5,7 +5,7 @@ use crate::error::BroadcastError;
 use crate::kernel::bases::{for_each_base, par_for_each_base};
 use crate::kernel::nest::BaseInputs;
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, batch_ndim, check_batches_into, result_of, sizes};
+use crate::shape::{BatchShape, batch_ndim, batch_result, check_batches_into, sizes};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
@@ -123,7 +123,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         let (mut result, ndim) = {
             let shapes = others.shapes(self.shape());
             let base = base.base(shapes.as_ref())?;
-            let result = result_of(shapes.as_ref(), sizes(&base))?;
+            let result = batch_result(shapes.as_ref(), sizes(&base))?;
             (result.filled(None, O::default()), base.ndim())
         };
         others.for_each_base(self, &mut result, ndim, f);
@@ -158,7 +158,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// assert_eq!(sums, array![[12.0, 134.0], [12.0, 34.0]]);
     /// assert_eq!(
     ///     x.zip_map_into(&y, &mut Array2::zeros((2, 3)), add).unwrap_err().to_string(),
-    ///     "cannot write what comes of (2; 2) and (; 2) into (2, 3;): \
+    ///     "cannot write the result of (2; 2) and (; 2) into (2, 3;): \
     ///      batch axis 1 has sizes 2 and 3, expected equal sizes or 1 in the operands",
     /// );
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
@@ -181,16 +181,16 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     }
 }
 
-/// The number of base axes of an array into which results are written: that of `R`, else what the batch leaves.
+/// The number of base axes of an output: that of `R` if it is fixed, else all axes after the joint batch.
 fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<usize, BroadcastError> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
     check_batches_into(parts, BatchShape::new(out, base)?)?;
     Ok(base)
 }
 
-/// The batches beside another one: a reference to one [`Batch`], or a tuple of two.
+/// The further batches of [`Batch::zip_map`]: a reference to one [`Batch`], or a tuple of two.
 ///
-/// Sealed; examples are at [`Batch::zip_map`].
+/// Sealed; examples are there.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a batch, nor a tuple of two",
     label = "expected `&Batch` or `(&Batch, &Batch)`",
@@ -216,7 +216,7 @@ pub trait FurtherBatches: Sealed + Copy {
     note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; only the first batch takes `.par()`"
 )]
 pub trait BaseClosure<First, O, R, F>: FurtherBatches {
-    /// Calls the closure for the bases of the batches and of `out`, whose last `base` axes these are.
+    /// Calls the closure for each base of the batches and of `out`, whose last `base` axes are its base.
     #[doc(hidden)]
     fn for_each_base<E: Dimension>(self, first: &First, out: &mut ArrayRef<O, E>, base: usize, f: F);
 }

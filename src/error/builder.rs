@@ -1,4 +1,4 @@
-//! Errors step by step: an operation with its shapes first, then what is wrong with it.
+//! Errors step by step: first an operation with its shapes, then the fault.
 
 use super::caller::{Align, Caller, RESOLVE};
 use super::shape::{Shape, signed};
@@ -29,15 +29,15 @@ macro_rules! fail {
 }
 pub(crate) use fail;
 
-/// An operation with its shapes, of which [`error`](Self::error) makes an error.
+/// An operation with its shapes, which [`error`](Self::error) turns into an error.
 ///
-/// Only a panic can keep a builder from becoming an error, and then it leaks. In return, the functions that pass it on
-/// contain no code to drop it.
+/// If a panic keeps a builder from becoming an error, it leaks. In return, the functions that pass it on contain no code to drop
+/// it.
 #[must_use]
 pub(crate) struct ErrorBuilder(pub(super) ManuallyDrop<Box<Report>>);
 
 impl ErrorBuilder {
-    /// Cold, and so is all that is done with a builder.
+    /// Cold, so that all code for errors is.
     #[cold]
     pub(crate) fn new<'s, S>(caller: &'static Caller, operands: &'s [S]) -> Self
     where
@@ -52,7 +52,7 @@ impl ErrorBuilder {
     }
 
     fn of(caller: &'static Caller) -> Self {
-        // Allocated first, else this would contain the code to drop a report if there is no memory.
+        // Allocated first: otherwise this function would contain code to drop a report if there is no memory.
         let memory = Box::new_uninit();
         // `error` sets the kind and the detail.
         let report = Report {
@@ -103,7 +103,7 @@ impl ErrorBuilder {
         self
     }
 
-    /// Sets the axis that has a wrong size, in words. The detail is what it has.
+    /// Names the axis with a wrong size. The detail then describes that size.
     pub(crate) fn subject(mut self, axis: &dyn Display) -> Self {
         self.0.subject = format!("{axis}").into();
         self
@@ -180,7 +180,7 @@ impl ErrorBuilder {
         fail!(self, TooLarge, "the result {result:?} {takes} {bytes} bytes{what}")
     }
 
-    /// A size of the target is one that no axis can have. -1 is allowed if it `keeps` a size.
+    /// No axis can have this size of the target. -1 is allowed if it `keeps` a size.
     pub(crate) fn invalid_size(self, axis: usize, size: i128, keeps: bool) -> BroadcastError {
         let (what, range) = (if keeps { "-1 or a size" } else { "a size" }, "from 0 to isize::MAX");
         let note = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
@@ -218,7 +218,7 @@ impl ErrorBuilder {
 
     /// An axis is named twice.
     pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
-        // an axis that is counted from the end of an unknown number has no column
+        // An axis counted from an unknown end has no column.
         let mark = Mark::Result(usize::try_from(axis).unwrap_or(usize::MAX));
         let (builder, axis) = (self.at(axis).marks(&[mark]), signed(axis));
         fail!(builder, DuplicateAxis, "axis {axis} is named more than once")

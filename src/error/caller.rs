@@ -34,7 +34,7 @@ pub(super) enum Align {
     AroundAxes,
     /// As a shape without axes of its own: `*` at the named ones. No target has it, so the row is for no shape.
     Stars,
-    /// Nowhere, and no other shape of the error either.
+    /// Nowhere: the error has no picture of shapes.
     Hidden,
 }
 
@@ -102,7 +102,7 @@ callers! {
     EACH_BATCH |m| m.say("make base shape ").targets().say(" of each batch element of ").operands();
         target: Align::Base, ..RIGHT;
     SIGNATURE |m| m.say("apply ").text().say(" to ").operands(); ..RIGHT;
-    BATCH_INTO |m| m.say("write what comes of ").operands().say(" into ").targets();
+    BATCH_INTO |m| m.say("write the result of ").operands().say(" into ").targets();
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
     BATCH_SUM |m| m.say("sum batch shape ").parts(0).say(" to ").targets(); axis: "batch axis", ..SUM_TO;
 
@@ -121,7 +121,7 @@ callers! {
     PLANNED |m| m.say("broadcast shapes ").operands().say(" as planned for ").targets(); ..PARTIAL_TOGETHER;
 }
 
-/// A message that is written: words, and parts of the report.
+/// A message in progress: its text, and the report whose parts it contains.
 pub(super) struct Message<'r> {
     report: &'r Report,
     text: String,
@@ -136,7 +136,7 @@ impl Report {
     }
 }
 
-/// Several operands are `joined` first; one is `its` shape.
+/// `joined` writes only several operands, and `its` only a single one.
 impl Message<'_> {
     fn say(&mut self, words: &str) -> &mut Self {
         push(&mut self.text, words);

@@ -77,13 +77,13 @@ struct Report {
     operands: usize,
     /// The axes that the caller named.
     axes: Vec<i128>,
-    /// A text in the words of the operation, or the one that cannot be read.
+    /// A text that the operation's words contain, such as a signature or a text that cannot be read.
     text: Box<str>,
     /// The name of the operation in a program of several, if it has one.
     label: Option<Box<str>>,
-    /// The axis that has a wrong size, in words; else empty.
+    /// The axis with a wrong size, in words, or empty.
     subject: Box<str>,
-    /// The end of the message, or what the subject has.
+    /// The end of the message, or the wrong sizes of the subject.
     detail: String,
     /// The axis at fault, or the position in a text.
     position: Option<i128>,
@@ -94,7 +94,7 @@ struct Report {
     marks: Vec<Mark>,
 }
 
-/// The byte at which a text cannot be read, and the words for what is expected there.
+/// The byte at which a text cannot be read, and a description of the expected characters.
 pub(crate) type TextFault = (usize, &'static str);
 
 /// An axis with a caret in the picture.
@@ -275,7 +275,7 @@ impl BroadcastError {
 }
 
 impl Report {
-    /// What is wrong, with the word between an axis and what it has.
+    /// The fault. `has` stands between the subject and its sizes.
     fn reason(&self, has: &str) -> String {
         let has = if self.subject.is_empty() { "" } else { has };
         format!("{}{has}{}", self.subject, self.detail)

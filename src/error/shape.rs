@@ -15,7 +15,7 @@ pub(crate) struct Shape {
     pub(super) align: Align,
 }
 
-/// The shape of a row that is for named axes only.
+/// The shape of a row that shows only named axes.
 pub(super) static STARS: Shape =
     Shape { sizes: Some(Vec::new()), is_crossed: false, base: None, align: Align::Stars };
 
@@ -24,7 +24,7 @@ impl Shape {
         Self { sizes: Some(sizes), is_crossed: false, base, align: Align::Right }
     }
 
-    /// A shape with its last `base` axes apart: `(2; 3)`.
+    /// A shape whose last `base` axes are its base: `(2; 3)`.
     pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
         Self::list(sizes.iter().map(|&size| signed(size as i128).into()).collect(), Some(base))
     }
@@ -117,7 +117,7 @@ impl From<&&[usize]> for Shape {
     }
 }
 
-/// Inlined, as `push_str` is, this takes 60 bytes for each call.
+/// Not inlined: an inlined `push_str` adds 60 bytes to each call.
 #[inline(never)]
 pub(super) fn push(text: &mut String, more: &str) {
     text.push_str(more);

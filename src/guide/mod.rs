@@ -11,7 +11,7 @@
 //! | [`libraries`] | I write a library on top, generic over axes and floats: which bounds and which calls? |
 //! | [`from_unbroadcast`] | I have an `unbroadcast` of my own: how do I replace it? |
 //! | [`from_numpy`] | I know NumPy: which names and rules differ? |
-//! | [`from_pytorch`] | the same for PyTorch |
+//! | [`from_pytorch`] | I know PyTorch: which names and rules differ? |
 //! | [`versions`] | which versions of ndarray and Rust does it need, and what may change? |
 //!
 //! All examples begin with the same two lines: types come from ndarray, methods from the prelude.

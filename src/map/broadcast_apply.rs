@@ -14,7 +14,7 @@ use ndarray::{ArrayRef, Dimension};
 ///
 /// # Shapes
 /// Aligned at the right, each axis of an operand has the size of `out` or is 1; `out` may have more axes.
-/// `out` itself never stretches. One operand may be given without a tuple.
+/// `out` itself never stretches. One operand needs no tuple.
 ///
 /// # Errors
 /// In this order, and before anything is changed:

@@ -12,14 +12,14 @@ use ndarray::{Array, Dimension};
 ///
 /// # Shapes
 /// As [`broadcast_arrays`](crate::broadcast_arrays): aligned at the right, size 1 stretches. A size 0 gives
-/// an empty array, without a call of `f`. Without axes, there is a single call. One operand may be given
-/// without a tuple, and operands of one type as an array `[&x, &y]`.
+/// an empty array, without a call of `f`. Without axes, there is a single call. One operand needs no
+/// tuple, and operands of one type may be an array `[&x, &y]`.
 ///
 /// The axes of the result have the same order in memory as those of the operands, so operands in F order give
 /// F order. If the operands disagree about the order of two axes, or none of them has a stride along both, the two
 /// are in row-major order. A [recipe](crate::guide::recipes#a-result-in-c-order) makes a result in C order of any operands.
 ///
-/// If `f` panics, the elements made so far are forgotten, not dropped.
+/// If `f` panics, the elements computed so far are leaked, not dropped.
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has two sizes that are not 1, 0 included;

@@ -1,29 +1,23 @@
-//! Passes over operands, and the checks before them. Nothing here but the shared closures is compiled for each closure.
+//! Passes over operands, and the checks before them. Only the passes on several threads are compiled for each closure.
 
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, Inputs, MapElement, RowsOf, Visit};
-use crate::shape::{all_stretch_onto, checked_len, joint_dim, joint_error, output_error, reserved, sizes};
+use crate::shape::{all_stretch_to, checked_joint_dim, output_error, reserved};
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The joint shape.
-#[inline]
-pub(crate) fn joint<D: Dimension>(shapes: &[&[usize]]) -> Result<D> {
-    joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some()).ok_or_else(|| joint_error(shapes))
+/// Checks that each operand stretches to the shape of the output.
+#[inline(always)]
+pub(super) fn check_stretch_to(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
+    if all_stretch_to(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
 }
 
-/// An error unless all operands go to the shape of the output.
+/// Memory for a result of the joint shape.
 #[inline(always)]
-pub(super) fn check_onto(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
-    if all_stretch_onto(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
-}
-
-/// A result of the joint shape.
-#[inline(always)]
-fn result_of<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
-    reserved(joint(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))
+fn joint_result<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
+    reserved(checked_joint_dim(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))
 }
 
 /// A new array of the joint shape.
@@ -32,7 +26,7 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn RowsOf<MaybeUninit<R>, E>,
 ) -> Result<Array<R, D>> {
-    Ok(to_new(result_of(inputs.shapes())?, inputs, rows))
+    Ok(to_new(joint_result(inputs.shapes())?, inputs, rows))
 }
 
 /// [`mapped`] on several threads.
@@ -41,16 +35,16 @@ pub(super) fn par_mapped<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     make: impl MapElement<R, E> + Copy + Sync,
 ) -> Result<Array<R, D>> {
-    Ok(par_to_new(result_of(inputs.shapes())?, inputs, make))
+    Ok(par_to_new(joint_result(inputs.shapes())?, inputs, make))
 }
 
-/// Visits the elements of an array, if the operands stretch to its shape; else `false`.
+/// Visits the elements of an array. Returns `false` if the operands do not stretch to its shape.
 pub(super) fn visited<T, D: Dimension, E: Elements>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, E>,
     rows: &dyn RowsOf<T, E>,
 ) -> bool {
-    let fits = all_stretch_onto(inputs.shapes(), out.shape());
+    let fits = all_stretch_to(inputs.shapes(), out.shape());
     if fits {
         each(out, inputs, rows);
     }
@@ -64,7 +58,7 @@ pub(super) fn par_visited<T: Send, D: Dimension, E: Elements + Sync>(
     inputs: &Inputs<'_, E>,
     visit: impl Visit<T, E> + Copy + Sync,
 ) -> bool {
-    let fits = all_stretch_onto(inputs.shapes(), out.shape());
+    let fits = all_stretch_to(inputs.shapes(), out.shape());
     if fits {
         par_each(out, inputs, visit);
     }

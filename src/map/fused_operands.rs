@@ -10,7 +10,7 @@ use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// Traits of operands, which share what the compiler says where one is missing.
+/// Traits of operands with one diagnostic for all.
 macro_rules! operand_traits {
     ($($(#[$doc:meta])* pub trait $Trait:ident $(<$($T:ident),+>)?: [$($bounds:tt)+] { $($items:tt)* })*) => {$(
         $(#[$doc])*
@@ -177,7 +177,7 @@ impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Closure<O, F> {
     }
 }
 
-/// A [`Closure`] that is shared. Not a `Closure<O, &F>`: LLVM inlines a longer closure than a call of a reference to one.
+/// A shared [`Closure`]. It is not a `Closure<O, &F>`, because LLVM inlines longer closures in this form.
 pub(crate) struct SharedClosure<'f, O, F>(&'f F, PhantomData<fn(O)>);
 
 impl<'f, O, F> SharedClosure<'f, O, F> {

@@ -19,7 +19,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     #[doc(hidden)]
     fn exclusive(&mut self) -> Option<&mut ArrayRef<A, D>>;
 
-    /// The same array with another dimension type, whose number of axes must fit.
+    /// The same array with another dimension type, which must have as many axes.
     #[doc(hidden)]
     fn with_dim<E: Dimension>(self) -> Self::With<E>;
 
@@ -30,16 +30,16 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     /// Applies `f` to the elements of the array and of 1 to 5 further operands, all stretched to their joint shape.
     ///
     /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
-    /// shares its memory; for up to 6 axes nothing is allocated. Else the memory of the further operand is used on the same
-    /// conditions, if that is an `Array` or `ArcArray` of the same elements by value. Otherwise the result is a new array, as
-    /// [`broadcast_map`] makes it. The result is of the kind of the first array: an `ArcArray` gives an `ArcArray`.
+    /// shares its memory; for up to 6 axes nothing is allocated. Otherwise, a further operand that is an `Array` or `ArcArray` of
+    /// the same elements by value is overwritten on the same conditions. If neither has the joint shape, the result is a new
+    /// array, as with [`broadcast_map`]. The result has the kind of the first array: an `ArcArray` gives an `ArcArray`.
     ///
     /// `f` is called once for each element of the result, with references, in the order that suits memory. If it
     /// panics, the array is lost.
     ///
     /// # Shapes
-    /// As [`broadcast_map`], with the array as the first operand. One further operand may be
-    /// given without a tuple.
+    /// As [`broadcast_map`], with the array as the first operand. One further operand needs
+    /// no tuple.
     ///
     /// # Errors
     /// As [`broadcast_map`]. The error returns the arrays that were passed by value, unchanged: see [`Returned`].
@@ -132,7 +132,7 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     }
 }
 
-/// The operands beside an array by value: a tuple of 1 to 5 [`Operand`]s, one without a tuple, or an `Array` or
+/// The further operands of a map of an array by value: a tuple of 1 to 5 [`Operand`]s, one without a tuple, or an `Array` or
 /// `ArcArray` of the same elements by value. The closure takes a reference to an element of the array and of each operand.
 ///
 /// Sealed; examples are at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
@@ -145,14 +145,14 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
 pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     /// The dimension type of the joint shape.
     type Dim: Dimension;
-    /// What an error gives back of the operands: an array by value, nothing of references.
+    /// The operands that an error returns: an array by value, or `()` for references.
     type Kept;
 
     /// Writes the results over the elements of an array, if the operands stretch to its shape; else `false`.
     #[doc(hidden)]
     fn overwrite(&self, own: &mut ArrayRef<A, D>, f: &mut F) -> bool;
 
-    /// The map of an array and the operands, in the memory of an operand by value if that has the joint shape.
+    /// Maps an array and the operands. An operand by value that has the joint shape is overwritten.
     #[doc(hidden)]
     fn map_with(
         self,
@@ -196,7 +196,7 @@ further!(B b, C c, D d);
 further!(B b, C c, D d, E e);
 further!(B b, C c, D d, E e, G g);
 
-/// An array by value, whose memory serves where that of the first array does not. By hand:
+/// An array by value, which is overwritten if the first array cannot be. By hand:
 /// `impl<A, Own, D, F: FnMut(&A, &A) -> A> FurtherOperands<A, Own, F> for Array<A, D>`.
 macro_rules! further_by_value {
     ($Array:ident$(, $Clone:ident)?) => {
@@ -217,8 +217,8 @@ macro_rules! further_by_value {
                 array: &ArrayRef<A, Own>,
                 mut f: F,
             ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
-                let f_onto = |own: &mut A, first: &A| *own = f(first, own);
-                if self.exclusive().is_some_and(|own| (array,).applied(own, f_onto)) {
+                let overwrite = |own: &mut A, first: &A| *own = f(first, own);
+                if self.exclusive().is_some_and(|own| (array,).applied(own, overwrite)) {
                     return Ok(self.into_array());
                 }
                 broadcast_map((array, self.as_array_ref()), f).map_err(|error| (self, error))

@@ -1,6 +1,6 @@
 //! Copies of views into their own memory.
 
-use super::evaluate::check_onto;
+use super::evaluate::check_stretch_to;
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{copy, copy_into};
 use crate::shape::reserved;
@@ -11,8 +11,8 @@ use ndarray::{Array, ArrayRef, Dimension};
 ///
 /// Sealed; implemented for every kind of array.
 pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
-    /// A copy of the array in standard layout (row-major, C order), whatever its layout. The result of a map or of a sum has
-    /// the memory order of its operands, so a copy gives it C order.
+    /// A copy of the array in standard layout (row-major, C order), whatever its layout. The result of a map or of a sum
+    /// has the memory order of its operands; a copy of it has C order.
     ///
     /// # Shapes
     /// The result has the shape of the array.
@@ -20,7 +20,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Panics
     /// If the elements take more than `isize::MAX` bytes, or more than can be allocated: a view can be larger than
     /// memory. [`try_materialize`](Self::try_materialize) returns an error instead. If a `clone` panics, the elements
-    /// made so far are forgotten, not dropped.
+    /// copied so far are leaked, not dropped.
     ///
     /// # Errors
     /// None.
@@ -46,8 +46,8 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.array(x, order="C")`; PyTorch `x.contiguous()`, which does not copy what is contiguous. ndarray's `to_owned` keeps F order and is slow
-    /// for views that repeat elements.
+    /// `numpy.array(x, order="C")`; PyTorch `x.contiguous()`, which does not copy a contiguous array. ndarray's `to_owned` keeps F
+    /// order and is slow for views that repeat elements.
     #[doc(alias("to_owned", "contiguous", "as_standard_layout", "ascontiguousarray"))]
     #[must_use]
     #[track_caller]
@@ -61,7 +61,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         }
     }
 
-    /// [`materialize`](Self::materialize), but with an error where that panics.
+    /// [`materialize`](Self::materialize) with an error instead of a panic.
     ///
     /// # Shapes
     /// As [`materialize`](Self::materialize).
@@ -132,7 +132,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
     {
         let array = self.as_array_ref();
-        check_onto(&[array.shape()], out.shape())?;
+        check_stretch_to(&[array.shape()], out.shape())?;
         copy_into(out, array);
         Ok(())
     }

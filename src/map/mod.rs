@@ -16,5 +16,4 @@ pub use into_broadcast_map::{FurtherOperands, IntoBroadcastMap};
 pub use materialize::Materialize;
 pub use par::{Par, ParOperands};
 
-pub(crate) use evaluate::joint;
 pub(crate) use fused_operands::SharedClosure;

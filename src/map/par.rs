@@ -1,12 +1,13 @@
-//! What several threads compute: a source of reductions, or the operands of a map.
+//! Sources and operands for several threads.
 
 use crate::sealed::Sealed;
 use crate::view::Operands;
 
-/// What rayon's threads compute, if it is large enough to gain: a source of reductions, made by
-/// [`par`](crate::Reduce::par) of an array or of [`fused`](crate::fused()) operands; or the operands of
-/// [`broadcast_map`](crate::broadcast_map()) and [`broadcast_apply`](crate::broadcast_apply()), made by
-/// [`par`](ParOperands::par) of a tuple, or of an array for a single one.
+/// A source of reductions, or the operands of a map, for rayon's threads. Small ones stay on the calling thread.
+///
+/// A source is made by [`Reduce::par`](crate::Reduce::par) of an array or by [`Fused::par`](crate::Fused::par). Operands of
+/// [`broadcast_map`](crate::broadcast_map()) and [`broadcast_apply`](crate::broadcast_apply()) are made by
+/// [`ParOperands::par`] of a tuple, or by [`Reduce::par`](crate::Reduce::par) of a single array.
 ///
 /// The results have the same bits as on one thread. Without the feature `rayon`, the calling thread does all the work, with
 /// the same bounds. For batches, see [`Batch::par`](crate::Batch::par).

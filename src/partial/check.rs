@@ -55,12 +55,12 @@ pub(super) fn compact(position: usize) -> u32 {
 
 /// An axis of an operand, of the result or of the only shape of a call, in few bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct PackedPlace {
     pub(super) operand: u32,
     pub(super) axis: u32,
 }
 
-impl Spot {
+impl PackedPlace {
     /// The axis of a size that an earlier call gave a name.
     pub(super) const EARLIER: Self = Self { operand: u32::MAX, axis: 0 };
     /// The `operand` of axes of the result, and of axes of the only shape.
@@ -96,12 +96,12 @@ impl Spot {
     }
 }
 
-impl From<Spot> for Place {
-    fn from(Spot { operand, axis }: Spot) -> Self {
+impl From<PackedPlace> for Place {
+    fn from(PackedPlace { operand, axis }: PackedPlace) -> Self {
         let axis = axis as usize;
         match operand {
-            Spot::RESULT => Self::Result { axis },
-            Spot::TARGET => Self::Operand { operand: 1, axis },
+            PackedPlace::RESULT => Self::Result { axis },
+            PackedPlace::TARGET => Self::Operand { operand: 1, axis },
             operand => Self::Operand { operand: operand as usize, axis },
         }
     }
@@ -125,7 +125,7 @@ impl From<Spot> for Place {
 /// ```
 ///
 /// # Equivalents
-/// The condition behind a `shape.witness` of MLIR: `shape.cstr_broadcastable` makes one, `shape.assuming` waits for it.
+/// The condition behind a `shape.witness` of MLIR: `shape.cstr_broadcastable` creates one, and `shape.assuming` waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
@@ -253,12 +253,12 @@ impl fmt::Display for Check {
                 [] | [_] => f.write_str("always"),
                 [a, b] => write!(f, "{a} is 1, {b} is 1, or they are equal"),
                 [first @ .., last] => {
-                    let mut before = "of ";
+                    let mut before = "the sizes other than 1 of ";
                     for place in first {
                         write!(f, "{before}{place}")?;
                         before = ", ";
                     }
-                    write!(f, " and {last} those that are not 1 are equal")
+                    write!(f, " and {last} are equal")
                 }
             },
             Self::AllGoTogether => f.write_str("all operands go together"),

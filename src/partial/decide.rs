@@ -10,9 +10,8 @@ use super::{Check, Names, PartialShape, Place};
 use crate::error::BroadcastError;
 use crate::shape::ByName;
 use alloc::{collections::BinaryHeap, format, vec::Vec};
-use core::ops::Range;
 
-/// Whether operands go together, as far as their partial shapes say.
+/// Whether operands go together, decided from their partial shapes.
 ///
 /// # Examples
 /// ```
@@ -93,7 +92,7 @@ impl Decision {
 /// assert_eq!(words(&[p("4x?"), p("1"), p("2..")]), ["axis 1 of operand 0 is 1 or equals axis 0 of operand 2"]);
 /// assert_eq!(
 ///     words(&[p("?"), p("n"), p("1x?")]),
-///     ["of axis 0 of operand 0, axis 0 of operand 1 and axis 1 of operand 2 those that are not 1 are equal"],
+///     ["the sizes other than 1 of axis 0 of operand 0, axis 0 of operand 1 and axis 1 of operand 2 are equal"],
 /// );
 /// assert_eq!(words(&[p("*"), p("3")]), ["operand 0 goes together with all others"]);
 /// assert_eq!(decide(&[p("nx1"), p("nx0..1"), p("0")]), Decision::Always);
@@ -143,47 +142,37 @@ pub fn decide_result<'p>(
     result_checks(&operands, result, None).map_or_else(Decision::Never, Decision::from_checks)
 }
 
+/// Adds the checks of operands `*` to those of the others, with which they broadcast together. `sizes` are the joint sizes of the
+/// others.
+pub(super) fn with_unranked(mut checks: Vec<Check>, parts: &[Part<'_>], sizes: &[Dim]) -> Vec<Check> {
+    // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
+    let ones = sizes.iter().all(|size| *size == Dim::Known(1));
+    match unranked(parts)[..] {
+        [] => {}
+        [_] if ones => {}
+        [operand] => checks.push(Check::GoesTogether { operand }),
+        [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
+        // one check for each of them would compare every pair of operands
+        _ => checks.push(Check::AllGoTogether),
+    }
+    checks
+}
+
 impl System<'_, '_> {
-    /// The checks of operands that broadcast together at some axes, of which some may be `*`.
-    pub(super) fn with_unranked(
-        &self,
-        mut checks: Vec<Check>,
-        parts: &[Part<'_>],
-        axes: Range<usize>,
-    ) -> Vec<Check> {
-        let unranked = unranked(parts);
-        if unranked.is_empty() {
-            return checks;
-        }
-        // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
-        let mut ones = true;
-        for axis in axes {
-            ones &= self.size(axis).0 == Dim::Known(1);
-        }
-        match unranked[..] {
-            [_] if ones => {}
-            [operand] => checks.push(Check::GoesTogether { operand }),
-            [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
-            // one check for each of them would compare every pair of operands
-            _ => checks.push(Check::AllGoTogether),
-        }
-        checks
-    }
-
-    /// The checks that the sizes at the first `count` axes go together, by what is known before anything is forced.
+    /// The checks that the sizes at the first `count` axes go together, from the sizes before anything is forced.
     pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
-        let (mut checks, mut seen) = (Vec::new(), ByName::new());
+        let (mut checks, mut listed) = (Vec::new(), ByName::new());
         for axis in 0..count {
-            self.axis_checks(axis, &mut checks, &mut seen);
+            self.axis_checks(axis, &mut checks, &mut listed);
         }
         checks
     }
 
-    /// Adds the checks of one axis. `seen` has the checks of names made so far, as text: `2 3 true true` if variable 2 is 1 or 3,
+    /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
     /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
-    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, seen: &mut ByName<()>) {
-        let given = self.sizes[axis].span().single();
-        let (mut parts, mut forced, mut known) = (Vec::new(), None, given);
+    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
+        let known_size = self.sizes[axis].span().single();
+        let (mut parts, mut forced, mut known) = (Vec::new(), None, known_size);
         for i in self.layout.range(axis) {
             let entry = self.layout.entries[i];
             let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
@@ -199,7 +188,7 @@ impl System<'_, '_> {
             }
             parts.push((place, span, root, may_be_one));
         }
-        if forced.is_none() && given.is_none() {
+        if forced.is_none() && known_size.is_none() {
             let Some((_, first, ..)) = parts.get(1) else { return };
             let (size, mut same) = (first.single_beside_one(), true);
             let (mut places, mut roots) = (Vec::with_capacity(parts.len()), BinaryHeap::new());
@@ -211,7 +200,7 @@ impl System<'_, '_> {
                 }
             }
             let all_named = roots.len() == parts.len();
-            if !same && (!all_named || seen.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
+            if !same && (!all_named || listed.insert(&format!("{:?}", roots.into_sorted_vec()), ())) {
                 checks.push(Check::Agree { places });
             }
             return;
@@ -233,7 +222,7 @@ impl System<'_, '_> {
                 (None, None) => continue,
             };
             let key = |(root, other)| format!("{root} {other} {or_one} {}", known.is_some());
-            if open && span != Span::ONE && pair.is_none_or(|pair| seen.insert(&key(pair), ())) {
+            if open && span != Span::ONE && pair.is_none_or(|pair| listed.insert(&key(pair), ())) {
                 checks.push(check);
             }
         }

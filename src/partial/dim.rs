@@ -205,7 +205,7 @@ impl fmt::Display for SizeRange {
 pub struct Name(Arc<(Box<str>, Span)>);
 
 impl Name {
-    /// The name as it was given, without quotes and without its range. There is an example at the [type](Self).
+    /// The name itself, without quotes and range. There is an example at the [type](Self).
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0.0

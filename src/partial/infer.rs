@@ -170,7 +170,7 @@ pub(super) fn infer_ranked<'s, 'n>(
     Ok((system, ndim, checks))
 }
 
-/// The shape of a value that one of several branches gives: the least specific one of several shapes.
+/// The shape of a value that comes from one of several branches: the least specific of several shapes.
 ///
 /// # Shapes
 /// At least one. Each size is as exact as all branches allow, whatever their number: a size or a name that all have, else the

@@ -1,7 +1,7 @@
 //! The axes at which the sizes of several shapes meet.
 
 use super::PartialShape;
-use super::check::{Spot, compact};
+use super::check::{PackedPlace, compact};
 use super::dim::Dim;
 use super::shape_op::Part;
 use super::vars::Var;
@@ -121,12 +121,12 @@ impl<'s> Layout<'s> {
         &self.shapes[entry.shape()][entry.axis()]
     }
 
-    pub(super) fn spot(&self, entry: Entry) -> Spot {
+    pub(super) fn spot(&self, entry: Entry) -> PackedPlace {
         match entry.shape() {
-            _ if self.alone => Spot::at(Spot::SHAPE, entry.axis()),
-            1 if self.has_target => Spot::at(Spot::TARGET, entry.axis()),
-            shape if self.result == Some(shape) => Spot::at(Spot::RESULT, entry.axis()),
-            shape => Spot::new(shape, entry.axis()),
+            _ if self.alone => PackedPlace::at(PackedPlace::SHAPE, entry.axis()),
+            1 if self.has_target => PackedPlace::at(PackedPlace::TARGET, entry.axis()),
+            shape if self.result == Some(shape) => PackedPlace::at(PackedPlace::RESULT, entry.axis()),
+            shape => PackedPlace::new(shape, entry.axis()),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! or a name. Or it is `*`, with any number of axes. From such shapes the module
 //! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
 //! - verifies a declared result ([`verify`](verify())),
-//! - decides if the operands go together always, never, or where checks hold ([`decide`](decide()),
+//! - decides if the operands go together always, never, or only if checks hold ([`decide`](decide()),
 //!   [`decide_result`], [`Signature::infer`](crate::Signature::infer)),
 //! - makes a [`Plan`], which checks the real shapes later,
 //! - and keeps the sizes of names across the operations of a graph ([`Names`], [`ShapeOp`]).
@@ -28,13 +28,13 @@
 //! | text | shape |
 //! |---|---|
 //! | `4x?x3` | three axes, of sizes 4, any and 3 |
-//! | `[4, ?, 3]`, `4 x ? x 3` | the same |
+//! | `[4, ?, 3]`, `4 x ? x 3` | the same three axes |
 //! | `2..5xn` | two axes, of a size from 2 to 5, and of the size `n` |
 //! | `2..`, `..5` | one axis, of size 2 or more, or of size 5 or less |
 //! | `n:2..5` | one axis, of the size `n`, which is from 2 to 5 |
 //! | `n:2..` | one axis, of the size `n`, which is never 1 |
 //! | `"max_len"x"past + 1"` | two axes with names that are in quotes |
-//! | `?1` | one axis, with a name that [`Names::fresh`] made |
+//! | `?1` | one axis, with a name from [`Names::fresh`] |
 //! | `[]` | no axes |
 //! | `*` | any number of axes |
 //!
@@ -45,7 +45,7 @@
 //!
 //! # Inference
 //!
-//! The rule is the one of [`broadcast_shapes`](crate::broadcast_shapes): the joint size of an axis is
+//! The rule is that of [`broadcast_shapes`](crate::broadcast_shapes): the joint size of an axis is
 //! the one size that is not 1, else 1. For partially known sizes that gives, axis by axis:
 //!
 //! | operands | result | because |
@@ -72,8 +72,8 @@
 //! - the sizes of a name beside 1: `nxn` with `3x1` has `n` on its last axis, not that `n` is 1 or 3.
 //!
 //! The tests prove it with all assignments for all pairs and triples of sizes, ranges and names up to 4. Every operation is
-//! tested with all assignments for random shapes of up to three axes: what is impossible is an error, and a size on which all
-//! assignments agree is known.
+//! tested with all assignments for random shapes of up to three axes: impossible shapes are errors, and a size is known if all
+//! assignments agree on it.
 //!
 //! # Names across calls
 //!
@@ -82,7 +82,7 @@
 //! | | learns | |
 //! |---|---|---|
 //! | [`infer`](Names::infer) | `n` = 3, `n` in `2..5`, `n` = `m` | from what an operation forces, decided or checked |
-//! | [`merge`](Names::merge) | the same | from a declared and an inferred shape |
+//! | [`merge`](Names::merge) | sizes, ranges and equal names | from a declared and an inferred shape |
 //! | [`bind`](Names::bind) | `n` = 3 | from a real shape |
 //! | [`joint_shape`](Names::joint_shape) | `n` = 3 | from a plan that runs |
 //! | [`resolve`](Names::resolve) | nothing | writes the known sizes and ranges into a shape, for all functions here |

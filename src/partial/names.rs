@@ -1,6 +1,6 @@
-//! Names that stand for the same sizes in several operations: the one place that knows what a name is.
+//! Names that stand for the same sizes in several operations: the only place that knows their sizes.
 
-use super::check::Spot;
+use super::check::PackedPlace;
 use super::dim::{Dim, Span};
 use super::layout::list;
 use super::shape_op::{InferredShapes, ShapeOp, merge_shapes};
@@ -101,7 +101,7 @@ impl Names {
         (count > 1 || span != Span::ANY).then(|| self.dim(root, span))
     }
 
-    /// A name that these `Names` have not met: `?1`, `?2` and so on.
+    /// A new name: `?1`, `?2` and so on.
     ///
     /// Give each unknown size of a file a name of its own. Inference then knows that the size is the same wherever it
     /// goes, where `?` with `?` is another `?`.
@@ -195,7 +195,7 @@ impl Names {
     ///     "cannot apply (m,n),(n,p)->(m,p) to 2xk (base 2) and 5x4 (base 2) of second: \
     ///      k is 3 at axis 0 of operand 1 of first and 5 at axis 0 of operand 1 of second",
     /// );
-    /// // what was learned is not asked again
+    /// // a learned size is not checked again
     /// assert_eq!(Decision::from(names.infer("third", &ShapeOp::Together, [&p("k"), &p("3")])), Decision::Always);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
@@ -215,7 +215,7 @@ impl Names {
     ///
     /// # Shapes
     /// As [`PartialShape::merge`]; `*` as the second shape learns the ranges of the names in the first. The result is
-    /// [resolved](Self::resolve), with names as they were given.
+    /// [resolved](Self::resolve), with their own names.
     ///
     /// # Errors
     /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ; then, with the first axis at fault,
@@ -283,7 +283,7 @@ impl Names {
     ) -> Result<(), BroadcastError> {
         let request = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
         let mut vars = Vars::new(self, of, &request);
-        vars.accept(declared, sizes, "", &|axis| Spot::at(Spot::SHAPE, axis))?;
+        vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis))?;
         vars.keep();
         Ok(())
     }
@@ -323,7 +323,7 @@ impl Names {
         shapes: &[S],
     ) -> Result<Vec<usize>, BroadcastError> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        plan.joint_of(&shapes, self, Some(of))
+        plan.joint_shape_of(&shapes, self, Some(of))
     }
 
     /// The position of a name, which is added if it is new.

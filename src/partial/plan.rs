@@ -1,6 +1,6 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::check::Spot;
+use super::check::PackedPlace;
 use super::layout::list;
 use super::shape_op::ShapeOp;
 use super::vars::Vars;
@@ -52,7 +52,7 @@ impl Plan {
     /// As [`decide`](super::decide()); any number, `*` too.
     ///
     /// # Errors
-    /// The error of [`Decision::Never`](super::Decision::Never): a plan that cannot succeed is not made.
+    /// The error of [`Decision::Never`](super::Decision::Never): there is no plan that cannot succeed.
     ///
     /// # Examples
     /// ```
@@ -165,11 +165,11 @@ impl Plan {
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.joint_of(&shapes, &mut Names::new(), None)
+        self.joint_shape_of(&shapes, &mut Names::new(), None)
     }
 
     /// [`joint_shape`](Self::joint_shape) in an operation called `of`, with names that may be bound already.
-    pub(super) fn joint_of(
+    pub(super) fn joint_shape_of(
         &self,
         shapes: &[&[usize]],
         names: &mut Names,
@@ -189,13 +189,15 @@ impl Plan {
         }
         let mut vars = Vars::new(names, of, &request);
         for (operand, planned) in self.operands.iter().enumerate() {
-            let spot = |axis| Spot::new(operand, axis);
+            let spot = |axis| PackedPlace::new(operand, axis);
             vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
         }
         let joint = joint_shape(shapes, &request)?;
         check_len(&joint, request)?;
         if let Some(result) = &self.result {
-            vars.accept(result, &joint, " of the result", &|axis| Spot::at(Spot::RESULT, axis))?;
+            vars.accept(result, &joint, " of the result", &|axis| {
+                PackedPlace::at(PackedPlace::RESULT, axis)
+            })?;
         }
         vars.keep();
         Ok(joint)

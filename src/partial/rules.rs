@@ -38,7 +38,7 @@ pub(super) enum Pick {
     Unknown,
 }
 
-/// Axes by the numbers that a caller gave.
+/// The axes of a caller, by their numbers.
 pub(super) struct Numbers<'a>(pub(super) &'a [i128]);
 
 impl Sealed for Numbers<'_> {}
@@ -70,9 +70,9 @@ impl<'p> OperandParts<'_, 'p> {
     /// Those about numbers of axes, in the order of the operation's function.
     pub(super) fn rule(self, operation: &ShapeOp<'_>, target: &'p [Dim]) -> Found<'p> {
         match operation {
-            ShapeOp::Target(sizes) => self.to_target(sizes, target),
-            ShapeOp::Axes(axes) => self.along(axes),
-            ShapeOp::InDim(axes) => self.in_dim(axes),
+            ShapeOp::Target(sizes) => self.broadcast_to(sizes, target),
+            ShapeOp::Axes(axes) => self.broadcast_axes(axes),
+            ShapeOp::InDim(axes) => self.broadcast_in_dim(axes),
             ShapeOp::SumInDim(axes) => self.sum_in_dim(axes),
             ShapeOp::Sum { axes, keepdims } => self.sum(axes, *keepdims),
             ShapeOp::SumTo | ShapeOp::SumBatchTo(_) => self.sum_to(),
@@ -106,7 +106,7 @@ impl<'p> OperandParts<'_, 'p> {
         most
     }
 
-    fn to_target(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
+    fn broadcast_to(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
         let array = dims(self.parts[0].shape);
         // a size that is not known could be any
         let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref()).unwrap_or(0)).collect();
@@ -124,9 +124,9 @@ impl<'p> OperandParts<'_, 'p> {
         Ok(Rule { layout, count, result: Some(Picks::Axes) })
     }
 
-    fn along(self, numbers: &[i128]) -> Found<'p> {
+    fn broadcast_axes(self, numbers: &[i128]) -> Found<'p> {
         let count = self.ndim(1).or(self.ndim(0).map(|own| own + numbers.len()));
-        let places = self.placed(numbers, count)?;
+        let places = self.positions(numbers, count)?;
         let (known, count) = (count.is_some(), count.unwrap_or(0));
         let mut others = Vec::new();
         for (axis, named) in flags(&places, count).iter().enumerate() {
@@ -141,15 +141,15 @@ impl<'p> OperandParts<'_, 'p> {
         Ok(self.small_in_fixed(0, &others, true, count, known.then_some(Picks::Axes)))
     }
 
-    fn in_dim(self, numbers: &[i128]) -> Found<'p> {
+    fn broadcast_in_dim(self, numbers: &[i128]) -> Found<'p> {
         check_axis_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, self.request)?;
-        let (places, ndim) = (self.placed(numbers, self.ndim(1))?, self.ndim(1));
+        let (places, ndim) = (self.positions(numbers, self.ndim(1))?, self.ndim(1));
         Ok(self.small_in_fixed(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
     }
 
     fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
         check_axis_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, self.request)?;
-        let (places, count) = (self.placed(numbers, self.ndim(0))?, numbers.len());
+        let (places, count) = (self.positions(numbers, self.ndim(0))?, numbers.len());
         let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
         for (axis, &place) in places.iter().enumerate() {
             axes[place] = Some((axis, true));
@@ -160,7 +160,7 @@ impl<'p> OperandParts<'_, 'p> {
         Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result })
     }
 
-    /// The rule where axis `i` of the shape `small` meets axis `places[i]` of the other one, whose sizes are fixed.
+    /// The rule where axis `i` of the shape `small` meets axis `places[i]` of the other shape, whose sizes are fixed.
     fn small_in_fixed(
         self,
         small: usize,
@@ -176,7 +176,7 @@ impl<'p> OperandParts<'_, 'p> {
     }
 
     fn sum(self, numbers: &[i128], keepdims: bool) -> Found<'p> {
-        let places = self.placed(numbers, self.ndim(0))?;
+        let places = self.positions(numbers, self.ndim(0))?;
         let count = self.ndim(0).unwrap_or(0);
         let layout = Layout::new(self.shapes(), count, &|_, axis| Some((axis, true)));
         let mut result = Vec::new();
@@ -211,7 +211,7 @@ impl<'p> OperandParts<'_, 'p> {
         Ok(self.small_in_fixed(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
     }
 
-    /// Batches together, and before them `bases` axes of the bases together: their errors are the first.
+    /// Batches together, after `bases` axes of the bases together, whose errors come first.
     fn batches(self, bases: usize) -> Rule<'p> {
         let splits = list(self.parts.len(), &mut |operand| self.parts[operand].split());
         let mut batches = 0;
@@ -249,19 +249,19 @@ impl<'p> OperandParts<'_, 'p> {
         Ok(())
     }
 
-    /// The positions of axes, none if the number of all axes is not known. No axis may be named twice all the same.
+    /// The positions of axes, or none if their number is unknown. Even then, no number may be repeated.
     ///
     /// # Errors
     /// `AxisOutOfBounds`, then `DuplicateAxis`.
-    fn placed(self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>, BroadcastError> {
+    fn positions(self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>, BroadcastError> {
         if let Some(ndim) = ndim {
             let axes = Numbers(numbers);
             AxisMask::new(&axes, ndim, self.request)?;
             return Ok(list(numbers.len(), &mut |i| axes.axis(i, ndim)));
         }
-        let mut seen = ByName::new();
+        let mut distinct = ByName::new();
         for &number in numbers {
-            if !seen.insert(&signed(number), ()) {
+            if !distinct.insert(&signed(number), ()) {
                 return Err((self.request)().duplicate_axis(number));
             }
         }

@@ -1,5 +1,6 @@
 //! Operations on partially known shapes, and their results.
 
+use super::decide::with_unranked;
 use super::dim::Dim;
 use super::layout::{Layout, dims, list, unranked};
 use super::rules::{Numbers, OperandParts, Pick, Picks, Rule, number};
@@ -8,12 +9,13 @@ use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
 use crate::error::caller::Caller;
 use crate::error::{BroadcastError, Count, ErrorBuilder, Shape, caller, fail};
 use crate::shape::{
-    Axes, Placeholder, Signature, along, check_len, check_sums, joint_shape, placed, placed_sum, resolved,
+    Axes, Placeholder, Signature, check_len, check_placed, check_sums, joint_shape, new_axes,
+    placed_sum_order, resolved,
 };
 use alloc::{string::ToString, vec, vec::Vec};
 use ndarray::IxDyn;
 
-/// An operation on shapes, as data: what a graph stores for a node, and what [`Names::infer`] takes.
+/// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
 ///
 /// Axes are counted from 0, or from the end where they are negative.
 ///
@@ -83,7 +85,7 @@ pub enum ShapeOp<'s> {
     SumInDim(Vec<i128>),
     /// Reduces a batch to the second operand; the array has this number of base axes.
     SumBatchTo(usize),
-    /// Applies to batches what has this signature.
+    /// Applies an operation with this signature to batches.
     Signature(Signature<'s>),
 }
 
@@ -255,11 +257,15 @@ impl<'s> ShapeOp<'s> {
                 let target = sizes.iter().map(|size| number(size.as_ref())).collect::<Option<Vec<_>>>()?;
                 resolved(batches[0], &target, Placeholder::Keeps, request)
             }
-            Self::Axes(axes) => to_target(along(batches[0], batches[1], &Numbers(axes), request).map(drop)),
-            Self::InDim(axes) => to_target(placed(batches[0], batches[1], &Numbers(axes), request, false)),
-            Self::SumInDim(axes) => {
-                to_target(placed_sum::<IxDyn, _>(batches[0], batches[1], &Numbers(axes), request).map(drop))
+            Self::Axes(axes) => {
+                to_target(new_axes(batches[0], batches[1], &Numbers(axes), request).map(drop))
             }
+            Self::InDim(axes) => {
+                to_target(check_placed(batches[0], batches[1], &Numbers(axes), request, false))
+            }
+            Self::SumInDim(axes) => to_target(
+                placed_sum_order::<IxDyn, _>(batches[0], batches[1], &Numbers(axes), request).map(drop),
+            ),
             Self::SumTo | Self::SumBatchTo(_) => {
                 let checked = check_sums(batches[0], batches[1], request, || vec![batches[0]]);
                 to_target(checked).map(|target| [&target, bases[0]].concat())
@@ -306,14 +312,8 @@ impl<'s> ShapeOp<'s> {
             incompatible(request, clash)
         };
         let mut system = System::new(layout, names, of, &request, &blame)?;
-        let checks = if with_checks { system.checks(count) } else { Vec::new() };
+        let mut checks = if with_checks { system.checks(count) } else { Vec::new() };
         system.solve()?;
-        let checks = if matches!(self, Self::Together) {
-            system.with_unranked(checks, parts, 0..count)
-        } else {
-            checks
-        };
-        // for `*`, the sizes that are known may overflow all the same
         let ranked = result.is_some();
         let sizes = match result {
             Some(Picks::List(picks)) => list(picks.len(), &mut |i| match picks[i] {
@@ -326,6 +326,9 @@ impl<'s> ShapeOp<'s> {
             Some(Picks::Axes) | None => system.take_sizes(count),
         };
         let sizes = checked(sizes, &request)?;
+        if matches!(self, Self::Together) {
+            checks = with_unranked(checks, parts, &sizes);
+        }
         system.vars.keep();
         let shape = if ranked { sizes.into() } else { PartialShape::unranked() };
         Ok((shape, checks))

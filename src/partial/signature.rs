@@ -1,5 +1,6 @@
 //! Signatures on partially known shapes.
 
+use super::decide::with_unranked;
 use super::dim::Dim;
 use super::layout::{Entry, Layout, list, shapes};
 use super::shape_op::{InferredShapes, Part};
@@ -140,12 +141,13 @@ impl<'s> Signature<'s> {
         if let Some(error) = unknown() {
             return Err(error);
         }
-        checks = system.with_unranked(checks, &parts, symbols..symbols + batches);
+        let batch = system.joint_sizes(symbols..symbols + batches);
+        checks = with_unranked(checks, &parts, &batch);
         // other checks speak of whole operands, or of axes that `*` does not have yet
         if lacks_sizes || (ndims.contains(&usize::MAX) && !checks.is_empty()) {
             checks = applies();
         }
-        let batch = checked(system.joint(symbols..symbols + batches), &of_batches)?;
+        let batch = checked(batch, &of_batches)?;
         let batch = if ndims.contains(&usize::MAX) { PartialShape::unranked() } else { batch.into() };
         let found = list(symbols, &mut |symbol| system.size(places[symbol]).0);
         system.vars.keep();

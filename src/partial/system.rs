@@ -1,8 +1,8 @@
 //! The sizes that shapes can have together: one condition for each axis, solved for all axes at once.
 //!
-//! Every operation states the same condition. An axis has one size. Each *fixed* size that stands there equals it, and each
-//! other one, which *stretches*, is 1 or equals it. A size that cannot be 1 is as good as fixed. So there are sizes that meet
-//! all conditions exactly where the forced sizes do: all others can be 1.
+//! Every operation states the same condition. An axis has one size. A *fixed* size of a shape there equals it; a size that
+//! *stretches* is 1 or equals it. A size that cannot be 1 counts as fixed. These are the forced sizes. If they meet all conditions,
+//! so do all sizes together, because the others can be 1.
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
@@ -43,7 +43,7 @@ pub(super) fn incompatible(
 pub(super) struct System<'s, 'n> {
     pub(super) layout: Layout<'s>,
     pub(super) vars: Vars<'n>,
-    /// The sizes at each axis, as far as those without a name say, and the numbers of a signature.
+    /// The sizes at each axis, known from sizes without a name and from the numbers of a signature.
     pub(super) sizes: Vec<Dim>,
     blame: Blame<'n>,
     /// Whether each name is declared at its axes: then sizes that exclude those of a name are those of the name, not of the axis.
@@ -51,7 +51,7 @@ pub(super) struct System<'s, 'n> {
 }
 
 impl<'s, 'n> System<'s, 'n> {
-    /// Adds the names, with all that is known of them.
+    /// Adds the names, with their known sizes.
     ///
     /// # Errors
     /// `DeclaredName` where the ranges of a name have no size in common.
@@ -86,18 +86,18 @@ impl<'s, 'n> System<'s, 'n> {
         }
     }
 
-    /// Forces what is forced.
+    /// Forces sizes until nothing changes.
     ///
     /// # Errors
     /// The error of the first axis where forced sizes exclude each other.
     pub(super) fn solve(&mut self) -> Result<(), BroadcastError> {
         let (count, mut backward) = (self.layout.axes(), false);
         loop {
-            let mut is_news = false;
+            let mut changed = false;
             for axis in 0..count {
-                is_news |= self.step(if backward { count - 1 - axis } else { axis })?;
+                changed |= self.step(if backward { count - 1 - axis } else { axis })?;
             }
-            if !is_news {
+            if !changed {
                 return Ok(());
             }
             // a name may force the one before it: in turns, no order of the axes takes many rounds
@@ -105,9 +105,9 @@ impl<'s, 'n> System<'s, 'n> {
         }
     }
 
-    /// Forces what is forced at one axis. Returns whether that may matter elsewhere.
+    /// Forces the sizes at one axis. Returns whether that may force more elsewhere.
     fn step(&mut self, axis: usize) -> Result<bool, BroadcastError> {
-        let (range, mut is_news) = (self.layout.range(axis), false);
+        let (range, mut changed) = (self.layout.range(axis), false);
         let (mut class, mut named) = (None, false);
         for i in range.clone() {
             let entry = self.layout.entries[i];
@@ -123,7 +123,7 @@ impl<'s, 'n> System<'s, 'n> {
                 }
                 Some(var) => {
                     let united = self.vars.unite(*class.get_or_insert(var), var);
-                    is_news |= united == Some(true);
+                    changed |= united == Some(true);
                     united.is_some()
                 }
             };
@@ -137,7 +137,7 @@ impl<'s, 'n> System<'s, 'n> {
             if !size.covers(before) && !self.narrow_to(var, size, axis) {
                 return Err(self.clash(axis));
             }
-            is_news |= self.vars.span(var) != before;
+            changed |= self.vars.span(var) != before;
         }
         if named && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.beside_one(var));
@@ -147,11 +147,11 @@ impl<'s, 'n> System<'s, 'n> {
                 if self.vars.span(var).contains(1)
                     && class.is_none_or(|class| !self.vars.are_equal(class, var))
                 {
-                    is_news |= self.vars.narrow_beside_one(var, allowed);
+                    changed |= self.vars.narrow_beside_one(var, allowed);
                 }
             }
         }
-        Ok(is_news)
+        Ok(changed)
     }
 
     /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
@@ -181,22 +181,22 @@ impl<'s, 'n> System<'s, 'n> {
                 forced.push((entry, ForcedSize { dim, spot, var: entry.var(), span }));
             }
         }
-        let (request, given) = ((self.vars.request)(), self.sizes[axis].span());
-        // by what stands at the axis, else by what is known
+        let (request, axis_sizes) = ((self.vars.request)(), self.sizes[axis].span());
+        // from the sizes as declared at the axis, else from all known sizes
         let (declared, known) = (first_clash(&forced, true), first_clash(&forced, false));
         let Some([(first, a), (second, b)]) = declared.or(known) else {
             // a number of a signature is none of the sizes
             let mut found = forced[0];
             for &other in forced.iter().rev() {
-                if other.1.span.intersect(given).is_none() {
+                if other.1.span.intersect(axis_sizes).is_none() {
                     found = other;
                 }
             }
             let (entry, side) = found;
-            if side.var.is_some_and(|var| self.vars.end_spot(var, given).is_none()) {
-                return self.vars.two_sizes(side, given, side.spot);
+            if side.var.is_some_and(|var| self.vars.end_spot(var, axis_sizes).is_none()) {
+                return self.vars.two_sizes(side, axis_sizes, side.spot);
             }
-            let is_far = side.dim.span().intersect(given).is_some();
+            let is_far = side.dim.span().intersect(axis_sizes).is_some();
             let own = if is_far { side.span.into() } else { side.dim.clone() };
             let dims = [&self.sizes[axis], &own];
             return (self.blame)(request, Clash { axis, entries: [entry; 2], dims, note: "" });
@@ -232,8 +232,7 @@ impl<'s, 'n> System<'s, 'n> {
         format!(", and {name} is {} at {place}", Dim::from(side.span))
     }
 
-    /// Checks that each of the first `count` axes that cannot be 1 has a size that brings that of the axis: a size that
-    /// stretches, and that need not be 1.
+    /// Checks the first `count` axes: if the size of one cannot be 1, a size that stretches there must be able to equal it.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
@@ -241,14 +240,14 @@ impl<'s, 'n> System<'s, 'n> {
         self.search(count, &mut 1000)
     }
 
-    /// [`support`](Self::support) with at most so many attempts; after them, an answer that may not hold is yes.
+    /// [`support`](Self::support) with a limit of `attempts`. After them, it accepts without proof.
     fn search(&mut self, count: usize, attempts: &mut usize) -> Result<(), BroadcastError> {
         let mut open = None;
         for axis in 0..count {
             let Some(names) = self.bringing(axis) else { continue };
             match names[..] {
                 [] => return Err(self.clash(axis)),
-                // the only one has to
+                // the only candidate
                 [name] => {
                     self.bring(axis, name)?;
                     return self.search(count, attempts);
@@ -272,7 +271,7 @@ impl<'s, 'n> System<'s, 'n> {
         result
     }
 
-    /// The names that can bring the size of an axis, if that cannot be 1 and nothing else brings it.
+    /// The names that can have the size of an axis, if that size cannot be 1 and nothing else has it.
     fn bringing(&self, axis: usize) -> Option<Vec<Var>> {
         let (class, size) = self.forced(axis)?;
         if size.contains(1) {
@@ -300,7 +299,7 @@ impl<'s, 'n> System<'s, 'n> {
         Some(names)
     }
 
-    /// Lets a name bring the size of an axis.
+    /// Forces a name to the size of an axis.
     fn bring(&mut self, axis: usize, name: Var) -> Result<(), BroadcastError> {
         let fits = match self.forced(axis) {
             Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
@@ -337,7 +336,7 @@ impl<'s, 'n> System<'s, 'n> {
             if span == Span::ONE || (root.is_some() && root == name) {
                 continue;
             }
-            // each size can be 1, so the hull has no gaps, except those that names make
+            // each size can be 1, so only names leave gaps in the hull
             hull = hull.hull(span);
             (size, name) = match root {
                 Some(root) if size == Dim::Known(1) => (self.vars.dim(root, false), Some(root)),
@@ -374,13 +373,13 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// The sizes at some axes.
-    pub(super) fn joint(&self, axes: Range<usize>) -> Vec<Dim> {
+    pub(super) fn joint_sizes(&self, axes: Range<usize>) -> Vec<Dim> {
         list(axes.len(), &mut |axis| self.size(axes.start + axis).0)
     }
 }
 
-/// The first size that excludes one before it, and that one: by what stands at the axis if it is `declared`, else by what is
-/// known.
+/// The first size that excludes an earlier one, and the earlier one. Compares sizes as declared at the axis, or all known
+/// sizes.
 fn first_clash<'s>(
     forced: &[(Entry, ForcedSize<'s>)],
     declared: bool,

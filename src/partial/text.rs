@@ -10,7 +10,7 @@ use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 
-/// The separator of sizes, and the words for what can follow a size, digits at an end, a name in quotes and
+/// The separator of sizes, and descriptions of the characters that can follow a size, final digits, a name in quotes and
 /// letters.
 type Notation = (char, [&'static str; 4]);
 

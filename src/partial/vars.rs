@@ -1,6 +1,6 @@
 //! The names in one call, and the classes of those that are equal: a union-find whose changes can be undone.
 
-use super::check::{Spot, compact};
+use super::check::{PackedPlace, compact};
 use super::dim::{Dim, Span};
 use super::text::Quoted;
 use super::{Names, PartialShape};
@@ -21,12 +21,12 @@ pub(super) struct Class {
     /// The positions of the origins of the span's start and end, unless it has none.
     ends: [u32; 2],
     /// The first axis in the current call that has one of the names, or `EARLIER`.
-    first: Spot,
+    first: PackedPlace,
     /// In this call, the sizes other than 1 are in this span; if it is 1 alone, there are none.
     beside_one: Span,
 }
 
-/// What a call notes for a class without undoing it.
+/// Notes of a call about a class. They are not undone.
 #[derive(Clone, Copy)]
 pub(super) struct Note {
     /// The last axis of this call that was [met](Vars::meets).
@@ -44,10 +44,10 @@ impl Note {
 pub(super) struct Origin {
     name: Var,
     call: u32,
-    spot: Spot,
+    spot: PackedPlace,
 }
 
-/// The names in a call. What is forced is undone unless it is [kept](Self::keep).
+/// The names in a call. Everything that the call forces is undone unless it is [kept](Self::keep).
 pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
@@ -66,10 +66,10 @@ pub(super) struct Savepoint(usize, usize);
 #[derive(Clone, Copy)]
 pub(super) struct ForcedSize<'s> {
     pub(super) dim: &'s Dim,
-    pub(super) spot: Spot,
+    pub(super) spot: PackedPlace,
     /// The variable of a name.
     pub(super) var: Option<Var>,
-    /// What is known of the size.
+    /// The sizes that it can have.
     pub(super) span: Span,
 }
 
@@ -80,7 +80,7 @@ impl Class {
             count: 1,
             span: Span::ANY,
             ends: [u32::MAX; 2],
-            first: Spot::EARLIER,
+            first: PackedPlace::EARLIER,
             beside_one: Span::ANY,
         }
     }
@@ -102,13 +102,13 @@ impl<'n> Vars<'n> {
         Self { names, of, request, start, mark: 0 }
     }
 
-    /// What was forced so far.
+    /// A savepoint of everything forced so far.
     pub(super) fn state(&mut self) -> Savepoint {
         self.mark = self.names.changes.len();
         Savepoint(self.names.changes.len(), self.names.origins.len())
     }
 
-    /// Undoes what was forced since.
+    /// Undoes everything forced since the savepoint.
     pub(super) fn restore(&mut self, Savepoint(changes, origins): Savepoint) {
         while self.names.changes.len() > changes {
             if let Some((id, class)) = self.names.changes.pop() {
@@ -176,17 +176,17 @@ impl<'n> Vars<'n> {
     /// The size of a name of the call.
     pub(super) fn dim_of(&self, name: &str) -> Option<Dim> {
         let var = compact(self.names.known(name)?);
-        (self.class(var).first != Spot::EARLIER).then(|| self.dim(var, false))
+        (self.class(var).first != PackedPlace::EARLIER).then(|| self.dim(var, false))
     }
 
-    /// The name that stands at an axis, if one does.
+    /// The name at an axis, if it has one.
     ///
     /// # Errors
     /// `DeclaredName` if the name has other sizes elsewhere.
-    pub(super) fn at(&mut self, dim: &Dim, spot: Spot) -> Result<Option<Var>, BroadcastError> {
+    pub(super) fn at(&mut self, dim: &Dim, spot: PackedPlace) -> Result<Option<Var>, BroadcastError> {
         let Some(name) = dim.as_name() else { return Ok(None) };
         let var = compact(self.names.id(name));
-        if self.class(var).first == Spot::EARLIER {
+        if self.class(var).first == PackedPlace::EARLIER {
             let class = self.change(var);
             (class.first, class.beside_one) = (spot, class.span);
             let root = self.names.root(var as usize);
@@ -200,7 +200,7 @@ impl<'n> Vars<'n> {
     }
 
     /// Restricts a name to the sizes at an axis. Returns `false` if it has none of them.
-    pub(super) fn narrow(&mut self, var: Var, to: Span, spot: Spot) -> bool {
+    pub(super) fn narrow(&mut self, var: Var, to: Span, spot: PackedPlace) -> bool {
         let Class { span: before, mut ends, .. } = *self.class(var);
         self.narrow_beside_one(var, to);
         let Some(span) = before.intersect(to) else { return false };
@@ -218,7 +218,7 @@ impl<'n> Vars<'n> {
         true
     }
 
-    /// Restricts the sizes of a name other than 1. Returns whether that is news.
+    /// Restricts the sizes of a name other than 1. Returns whether they change.
     pub(super) fn narrow_beside_one(&mut self, var: Var, to: Span) -> bool {
         let before = self.class(var).beside_one;
         let beside_one = before.intersect(to).unwrap_or(Span::ONE);
@@ -234,7 +234,7 @@ impl<'n> Vars<'n> {
         if a == b {
             return Some(false);
         }
-        // of classes with as many names, the name that came first stays
+        // Between classes of equal size, the earlier name stays the root.
         let (first, second) = (a.min(b), a.max(b));
         let is_larger = self.class(second).count > self.class(first).count;
         let (small, large) = if is_larger { (first, second) } else { (second, first) };
@@ -253,7 +253,7 @@ impl<'n> Vars<'n> {
         Some(true)
     }
 
-    /// Keeps what was forced in this call for later ones.
+    /// Keeps the forced sizes of this call for later calls.
     pub(super) fn keep(mut self) {
         for i in 0..self.names.changes.len() {
             let var = self.names.changes[i].0;
@@ -262,7 +262,7 @@ impl<'n> Vars<'n> {
             }
         }
         while let Some((id, _)) = self.names.changes.pop() {
-            self.names.classes[id as usize].first = Spot::EARLIER;
+            self.names.classes[id as usize].first = PackedPlace::EARLIER;
         }
         if self.names.origins.len() > self.start.1 {
             self.names.labels.push(self.of.unwrap_or_default().into());
@@ -279,7 +279,7 @@ impl<'n> Vars<'n> {
         declared: &PartialShape,
         shape: &[usize],
         owner: &str,
-        spot: &dyn Fn(usize) -> Spot,
+        spot: &dyn Fn(usize) -> PackedPlace,
     ) -> Result<(), BroadcastError> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
@@ -308,7 +308,7 @@ impl<'n> Vars<'n> {
         Ok(())
     }
 
-    /// Where the end of a name's sizes comes from that excludes those in `other`.
+    /// The origin of the end of a name's sizes that excludes those in `other`.
     fn end(&self, var: Var, other: Span) -> Option<Origin> {
         let class = self.class(var);
         let end = usize::from(other.hi >= class.span.lo);
@@ -316,7 +316,7 @@ impl<'n> Vars<'n> {
     }
 
     /// [`end`](Self::end) in this call.
-    pub(super) fn end_spot(&self, var: Var, other: Span) -> Option<Spot> {
+    pub(super) fn end_spot(&self, var: Var, other: Span) -> Option<PackedPlace> {
         let origin = self.end(var, other)?;
         (origin.call as usize == self.names.labels.len()).then_some(origin.spot)
     }
@@ -326,7 +326,7 @@ impl<'n> Vars<'n> {
         let (Some(var), Some(name)) = (side.var, side.dim.as_name()) else {
             return (String::new(), side.spot.words(self.of));
         };
-        let here = |spot: Spot| (Quoted(name).to_string(), spot.words(self.of));
+        let here = |spot: PackedPlace| (Quoted(name).to_string(), spot.words(self.of));
         match (self.end(var, other), self.end_spot(var, other)) {
             (_, Some(spot)) => here(spot),
             (None, None) => here(side.spot),
@@ -339,7 +339,7 @@ impl<'n> Vars<'n> {
 
     /// The error of a name that has other sizes elsewhere than at `spot`.
     #[cold]
-    pub(super) fn two_sizes(&self, side: ForcedSize<'_>, now: Span, spot: Spot) -> BroadcastError {
+    pub(super) fn two_sizes(&self, side: ForcedSize<'_>, now: Span, spot: PackedPlace) -> BroadcastError {
         let Some(var) = side.var else { unreachable!() };
         let (was, now_dim) = (Dim::from(self.span(var)), Dim::from(now));
         let (first, at) = self.origin(side, now);
@@ -359,7 +359,7 @@ impl<'n> Vars<'n> {
 
     /// The error of two names that meet at `spot` and are not equal elsewhere.
     #[cold]
-    pub(super) fn unequal(&self, sides: [ForcedSize<'_>; 2], spot: Spot) -> BroadcastError {
+    pub(super) fn unequal(&self, sides: [ForcedSize<'_>; 2], spot: PackedPlace) -> BroadcastError {
         let [a, b] = sides;
         let (first, first_at) = self.origin(a, b.span);
         let (second, second_at) = self.origin(b, a.span);
@@ -376,7 +376,7 @@ impl<'n> Vars<'n> {
     }
 
     /// The request with the places of this call that are at fault.
-    fn at_fault(&self, places: &[Option<Spot>], spot: Spot, sizes: [&Dim; 2]) -> ErrorBuilder {
+    fn at_fault(&self, places: &[Option<PackedPlace>], spot: PackedPlace, sizes: [&Dim; 2]) -> ErrorBuilder {
         let mut marks = Vec::new();
         for place in places.iter().flatten() {
             marks.push(place.mark());

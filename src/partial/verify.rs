@@ -1,6 +1,7 @@
 //! Verification of a result's declared shape.
 
-use super::check::Spot;
+use super::check::PackedPlace;
+use super::decide::with_unranked;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
 use super::layout::{Layout, dims, list, shapes, unranked};
@@ -112,8 +113,8 @@ pub(super) fn result_checks(
     }
     let mut names = Names::new();
     let (system, ndim, checks) = infer_ranked(&parts, &mut names, &request, rule.is_none())?;
-    let sizes = checked(system.joint(0..ndim), &request)?;
-    let mut checks = system.with_unranked(checks, &parts, 0..ndim);
+    let sizes = checked(system.joint_sizes(0..ndim), &request)?;
+    let mut checks = with_unranked(checks, &parts, &sizes);
     let unranked = unranked(&parts).len();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
     let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
@@ -167,8 +168,8 @@ fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
     only
 }
 
-/// Checks that operands can give a result of these sizes. The last of them were inferred as `sizes`. If they are from `all`
-/// operands, no other one, such as `*`, brings others.
+/// Checks that operands can give a result of the declared sizes. The last axes were inferred as `sizes`. With `all`, these are
+/// the sizes of all operands: no `*` adds others.
 ///
 /// # Errors
 /// `DeclaredName` where the ranges of a name have no size in common; `ResultSize` with the first axis that does not agree.
@@ -205,7 +206,7 @@ fn first_places(parts: &[Part<'_>]) -> ByName<Place> {
     for (operand, part) in parts.iter().enumerate() {
         for (axis, dim) in dims(part.shape).iter().enumerate() {
             if let Some(name) = dim.as_name() {
-                places.or_insert(name, Place::from(Spot::new(operand, axis)));
+                places.or_insert(name, Place::from(PackedPlace::new(operand, axis)));
             }
         }
     }
@@ -244,7 +245,10 @@ fn result_size(request: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str)
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     fail!(
-        request.at(axis as i128).marks(&[Spot::at(Spot::RESULT, axis).mark()]).sizes(&[inferred, declared]),
+        request
+            .at(axis as i128)
+            .marks(&[PackedPlace::at(PackedPlace::RESULT, axis).mark()])
+            .sizes(&[inferred, declared]),
         ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"

@@ -17,7 +17,7 @@ use num_traits::{FromPrimitive, Zero};
 /// }
 /// assert_eq!((total(&array![[1, 2]]), total(&array![[0.5, 0.25]])), (3, 0.75));
 /// ```
-/// Truth values are no numbers; those that are true can be counted:
+/// Truth values are not numbers, but they can be counted:
 /// ```compile_fail,E0277
 /// # use ndarray_broadcast::prelude::*;
 /// ndarray::array![true, false].sum_axes(0).unwrap();
@@ -34,7 +34,7 @@ use num_traits::{FromPrimitive, Zero};
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no sum",
     label = "no sum of `{Self}`",
-    note = "map them to numbers: `fused(&m, |&m| usize::from(m)).sum_axes(…)` counts what is true in a mask",
+    note = "map them to numbers: `fused(&m, |&m| usize::from(m)).sum_axes(…)` counts the true elements of a mask",
     note = "in code that is generic over elements, the bound is `SumElement`, or `Clone` and `num_traits::Zero`"
 )]
 pub trait SumElement: Clone + Zero {}
@@ -65,7 +65,7 @@ impl<A: Clone + Zero> SumElement for A {}
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no mean",
     label = "no mean of `{Self}`",
-    note = "map them to floats: `fused(&m, |&m| f64::from(u8::from(m))).mean_axes(…)` is the share that is true in a mask",
+    note = "map them to floats: `fused(&m, |&m| f64::from(u8::from(m))).mean_axes(…)` is the share of true elements in a mask",
     note = "in code that is generic over elements, the bound is `MeanElement`"
 )]
 pub trait MeanElement: SumElement + Mul<Output = Self> + Div<Output = Self> + FromPrimitive {}

@@ -1,15 +1,16 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{Shapes, request};
-use crate::error::{ErrorBuilder, Result, caller, fail};
+use super::passes::{CheckedReduction, request};
+use crate::error::caller::Caller;
+use crate::error::{ErrorBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Source;
 use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
-/// The larger of two elements, or one that is not equal to itself.
+/// The larger of two elements, or a NaN: the one that is not equal to itself.
 #[derive(Clone, Copy)]
 pub(super) struct Maximum;
 
@@ -20,7 +21,7 @@ impl<A: PartialOrd> Operation<A> for Maximum {
     }
 }
 
-/// The smaller of two elements, or one that is not equal to itself.
+/// The smaller of two elements, or a NaN: the one that is not equal to itself.
 #[derive(Clone, Copy)]
 pub(super) struct Minimum;
 
@@ -32,32 +33,32 @@ impl<A: PartialOrd> Operation<A> for Minimum {
 }
 
 /// The extremes over axes.
-pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
+pub(super) fn extreme_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
-    operation: &'static caller::Caller,
+    caller: &'static Caller,
     name: &str,
 ) -> Result<Array<A, X::Left>> {
-    let (shapes, result) = Shapes::<D>::over_axes(source, axes, operation)?;
-    let numbers = || axes.numbers(shapes.joint.len());
-    extremes(source, &shapes, result, name, &|| request(source, operation).axes(numbers()))
+    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, caller)?;
+    let numbers = || axes.numbers(reduction.shape.len());
+    extremes(source, &reduction, result, name, &|| request(source, caller).axes(numbers()))
 }
 
-/// The extremes along the axes that a target does not have.
-pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
+/// The extremes along the axes that a broadcast from the target repeats.
+pub(super) fn extreme_to<A: Clone, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
-    operation: &'static caller::Caller,
+    caller: &'static Caller,
     name: &str,
 ) -> Result<Array<A, T::Dim>> {
-    let (shapes, result) = Shapes::<D>::to_shape(source, target, operation)?;
-    extremes(source, &shapes, result, name, &|| request(source, operation).to(&target.for_message()))
+    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, caller)?;
+    extremes(source, &reduction, result, name, &|| request(source, caller).to(&target.for_message()))
 }
 
-/// A lane without elements has no extreme.
+/// The extremes, or `NoElements` if a lane has no elements.
 fn extremes<A: Clone, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
-    shapes: &Shapes<'_, D>,
+    reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
     request: &dyn Fn() -> ErrorBuilder,
@@ -65,8 +66,8 @@ fn extremes<A: Clone, D: Dimension, E: Dimension>(
     if result.len() == 0 {
         return Ok(result.cloned(&[]));
     }
-    if shapes.joint.contains(&0) {
+    if reduction.shape.contains(&0) {
         return Err(fail!(request(), NoElements, "there is no {name} of 0 elements"));
     }
-    Ok(shapes.reduce(source, result, source.first()))
+    Ok(reduction.run(source, result, source.first()))
 }

@@ -9,8 +9,8 @@ use crate::map::{FnOperands, Par};
 /// index: its result should depend on these elements alone.
 ///
 /// # Shapes
-/// As [`broadcast_map`](crate::broadcast_map): aligned at the right, size 1 stretches. One operand may be given without
-/// a tuple, and operands of one type as an array `[&x, &y]`.
+/// As [`broadcast_map`](crate::broadcast_map): aligned at the right, size 1 stretches. One operand needs no
+/// tuple, and operands of one type may be an array `[&x, &y]`.
 ///
 /// # Errors
 /// None; a reduction has, before all others, [`Incompatible`](crate::ErrorKind::Incompatible) and

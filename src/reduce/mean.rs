@@ -1,7 +1,7 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{Shapes, request};
+use super::passes::{CheckedReduction, request};
 use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
@@ -9,30 +9,30 @@ use crate::shape::{ReducedAxes, TargetShape, reserved};
 use ndarray::{Array, Dimension};
 
 /// The means over axes.
-pub(super) fn over_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
+pub(super) fn mean_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
 ) -> Result<Array<A, X::Left>> {
-    let (shapes, result) = Shapes::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
-    let numbers = || axes.numbers(shapes.joint.len());
+    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
+    let numbers = || axes.numbers(reduction.shape.len());
     let request = || request(source, &caller::MEAN_AXES).axes(numbers());
-    mean(source, &shapes, result, "mean_axes", &request)
+    mean(source, &reduction, result, "mean_axes", &request)
 }
 
-/// The means along the axes that a target does not have.
-pub(super) fn to_shape<A: MeanElement, D: Dimension, T: TargetShape>(
+/// The means along the axes that a broadcast from the target repeats.
+pub(super) fn mean_to<A: MeanElement, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
 ) -> Result<Array<A, T::Dim>> {
-    let (shapes, result) = Shapes::<D>::to_shape(source, target, &caller::MEAN_TO)?;
+    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, &caller::MEAN_TO)?;
     let request = || request(source, &caller::MEAN_TO).to(&target.for_message());
-    mean(source, &shapes, result, "mean_to", &request)
+    mean(source, &reduction, result, "mean_to", &request)
 }
 
 /// Sums, each divided by the number of its elements. `name` is the method's.
 fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
-    shapes: &Shapes<'_, D>,
+    reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
     request: &dyn Fn() -> ErrorBuilder,
@@ -41,7 +41,7 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
         let mend = format_args!("use `fused(&x, |&x| f64::from(x)).{name}(…)`");
         return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
     }
-    let count = shapes.joint.iter().product::<usize>().checked_div(result.len()).unwrap_or(1);
+    let count = reduction.shape.iter().product::<usize>().checked_div(result.len()).unwrap_or(1);
     if count == 0 {
         return Err(fail!(request(), NoMean, "there is no mean of 0 elements"));
     }
@@ -52,7 +52,7 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     // The division of complex numbers squares the count, which may overflow, and multiplies by it first.
     let divides = is_finite(&(divisor.clone() / divisor.clone()));
     let scale = Scale::of(count);
-    let (mut means, mut all_finite) = (shapes.reduce(source, result, A::zero()), true);
+    let (mut means, mut all_finite) = (reduction.run(source, result, A::zero()), true);
     match &scale {
         Some(scale) if !divides => means.map_inplace(|mean| {
             *mean = scale.mean(scale.part(mean.clone()));
@@ -64,10 +64,10 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
         }),
     }
     if let Some(scale) = scale.filter(|_| !all_finite) {
-        // Sums or quotients that overflow; or elements that are not finite, whose parts are not either.
+        // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), request)?;
         let prepare = |items: &mut [A]| items.iter_mut().for_each(|item| *item = scale.part(item.clone()));
-        let parts = shapes.reduce(&source.prepared(&prepare), result, A::zero());
+        let parts = reduction.run(&source.prepared(&prepare), result, A::zero());
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
                 *mean = scale.mean(part.clone());
@@ -77,14 +77,14 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     Ok(means)
 }
 
-/// Whether a half is not zero: not so for integers, whose mean would be rounded.
+/// Whether one half is not zero. For integers it is zero, and a mean would be rounded.
 fn holds_fractions<A: MeanElement>() -> bool {
     A::from_u8(1).zip(A::from_u8(2)).is_some_and(|(one, two)| !(one / two).is_zero())
 }
 
-/// A division by a count in two steps, neither of which overflows. One multiplies by a power of two, which is exact.
+/// A division by a count in two steps that do not overflow. The first multiplies by a power of two, which is exact.
 struct Scale<A> {
-    /// 1 / p for the smallest power of two p that is at least the count: a sum of so many parts does not overflow.
+    /// 1 / p for the smallest power of two p that is at least the count, so that the sum of the parts does not overflow.
     power: A,
     /// p / count - 1, at least 0 and below 1.
     excess: A,
@@ -104,8 +104,8 @@ impl<A: MeanElement> Scale<A> {
         item * self.power.clone()
     }
 
-    /// The mean, of the sum of all parts. It is finite if all elements are, while the rounding of a quotient of complex numbers
-    /// can exceed the largest number.
+    /// The mean from the sum of all parts. It is finite if all elements are. A quotient of complex numbers is not used, because
+    /// its rounding can exceed the largest number.
     fn mean(&self, part: A) -> A {
         if is_finite(&part) { part.clone() + part * self.excess.clone() } else { part }
     }

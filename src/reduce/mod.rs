@@ -4,7 +4,7 @@
 //! [`fused()`]; [`Par`] reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
 //! ```text
-//! elements, passes ← mean, extreme ← reduce (the trait) ← sources (its implementations) → fused
+//! elements, passes ← mean, extreme ← methods (the trait `Reduce`) ← sources (its implementations) → fused
 //! ```
 //!
 //! Each view of the crate is linear in the array, and these are the adjoints:
@@ -19,11 +19,10 @@ mod elements;
 mod extreme;
 mod fused;
 mod mean;
+mod methods;
 mod passes;
-#[allow(clippy::module_inception, reason = "one trait a file, named as the trait")]
-mod reduce;
 mod sources;
 
 pub use elements::{MeanElement, SumElement};
 pub use fused::{Fused, fused};
-pub use reduce::Reduce;
+pub use methods::Reduce;

@@ -1,4 +1,5 @@
-//! A source, its shapes and a pass over it. Nothing here knows a closure: it is compiled once for a type of elements.
+//! Checks of shapes, and then a pass over the source. Nothing here is generic over closures: it is compiled once for each
+//! type of elements.
 
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, Result};
@@ -6,28 +7,27 @@ use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Visit;
 use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
-use crate::map::joint;
 use crate::shape::{
-    Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums_to, over_reduced, placed_sum,
-    placed_sum_target, sizes, sum_target,
+    Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums_to, checked_joint_dim,
+    placed_sum_order, placed_sum_target, reduced_result, sizes, sum_target,
 };
 use core::ops::Deref;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The shape of a source: borrowed if it is that of one array, because a copy of a dynamic one may allocate.
-pub(super) enum Joint<'a, D> {
-    OfOne(&'a [usize]),
-    OfAll(D),
+/// The shape of a source. That of a single array is borrowed, because a copy of a dynamic shape may allocate.
+pub(super) enum SourceShape<'a, D> {
+    Borrowed(&'a [usize]),
+    Joint(D),
 }
 
-impl<D: Dimension> Deref for Joint<'_, D> {
+impl<D: Dimension> Deref for SourceShape<'_, D> {
     type Target = [usize];
 
     #[inline]
     fn deref(&self) -> &[usize] {
         match self {
-            Joint::OfOne(shape) => shape,
-            Joint::OfAll(dim) => sizes(dim),
+            SourceShape::Borrowed(shape) => shape,
+            SourceShape::Joint(dim) => sizes(dim),
         }
     }
 }
@@ -37,139 +37,140 @@ impl<D: Dimension> Deref for Joint<'_, D> {
 /// # Errors
 /// `Incompatible` and `Overflow`.
 #[inline]
-pub(super) fn joint_of<'a, A: Clone, D: Dimension>(source: &Source<'a, A>) -> Result<Joint<'a, D>> {
+pub(super) fn source_shape<'a, A: Clone, D: Dimension>(source: &Source<'a, A>) -> Result<SourceShape<'a, D>> {
     match *source.shapes() {
-        [shape] => Ok(Joint::OfOne(shape)),
-        ref shapes => joint(shapes).map(Joint::OfAll),
+        [shape] => Ok(SourceShape::Borrowed(shape)),
+        ref shapes => checked_joint_dim(shapes).map(SourceShape::Joint),
     }
 }
 
-/// An operation on a source.
+/// A request for errors: the caller and the shapes of the source.
 #[cold]
-pub(super) fn request<A: Clone>(source: &Source<'_, A>, operation: &'static Caller) -> ErrorBuilder {
-    ErrorBuilder::new(operation, source.shapes())
+pub(super) fn request<A: Clone>(source: &Source<'_, A>, caller: &'static Caller) -> ErrorBuilder {
+    ErrorBuilder::new(caller, source.shapes())
 }
 
-/// The shape of a source, and the axes of it that the result of a reduction does not have; without a set, the leading ones.
-pub(super) struct Shapes<'a, D> {
-    pub(super) joint: Joint<'a, D>,
-    dropped: Option<AxisMask>,
+/// A reduction whose shapes were checked: the shape of the source, and the axes that the result does not have. Without a set,
+/// these are the leading ones.
+pub(super) struct CheckedReduction<'a, D> {
+    pub(super) shape: SourceShape<'a, D>,
+    removed: Option<AxisMask>,
 }
 
-impl<'a, D: Dimension> Shapes<'a, D> {
-    /// Those of a reduction over axes, and its result.
+impl<'a, D: Dimension> CheckedReduction<'a, D> {
+    /// A reduction over axes, and memory for its result.
     ///
     /// # Errors
-    /// Those of [`joint_of`] and of [`over_reduced`].
+    /// Those of [`source_shape`] and of [`reduced_result`].
     pub(super) fn over_axes<A: Clone, X: ReducedAxes<D>>(
         source: &Source<'a, A>,
         axes: &X,
-        operation: &'static Caller,
+        caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, X::Left>)> {
-        let joint = joint_of(source)?;
-        let (result, reduced) = over_reduced(&joint, axes, || request(source, operation))?;
-        let dropped = if X::KEEPS { None } else { Some(reduced) };
-        Ok((Self { joint, dropped }, result))
+        let shape = source_shape(source)?;
+        let (result, reduced) = reduced_result(&shape, axes, || request(source, caller))?;
+        let removed = if X::KEEPS { None } else { Some(reduced) };
+        Ok((Self { shape, removed }, result))
     }
 
-    /// Those of a reduction to the shape of a target, and its result.
+    /// A reduction to the shape of a target, and memory for its result.
     ///
     /// # Errors
-    /// Those of [`joint_of`] and of [`sum_target`].
+    /// Those of [`source_shape`] and of [`sum_target`].
     pub(super) fn to_shape<A: Clone, T: TargetShape>(
         source: &Source<'a, A>,
         target: &T,
-        operation: &'static Caller,
+        caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, T::Dim>)> {
-        let joint = joint_of(source)?;
-        let result = sum_target(&joint, target, operation, || source.shapes().to_vec())?;
-        Ok((Self { joint, dropped: None }, result))
+        let shape = source_shape(source)?;
+        let result = sum_target(&shape, target, caller, || source.shapes().to_vec())?;
+        Ok((Self { shape, removed: None }, result))
     }
 
-    /// The results; `empty` where there is no element.
-    pub(super) fn reduce<A: Clone, E: Dimension>(
+    /// Reduces the source; `empty` is the result where there is no element.
+    pub(super) fn run<A: Clone, E: Dimension>(
         &self,
         source: &Source<'_, A>,
         result: Reserved<A, E>,
         empty: A,
     ) -> Array<A, E> {
-        let dropped = self.dropped.as_ref().map(|mask| mask as _);
-        to_new(source, &self.joint, result, dropped, empty)
+        let removed = self.removed.as_ref().map(|mask| mask as _);
+        to_new(source, &self.shape, result, removed, empty)
     }
 }
 
 /// Reduces over axes.
 ///
 /// # Errors
-/// Those of [`Shapes::over_axes`].
-pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
+/// Those of [`CheckedReduction::over_axes`].
+pub(super) fn reduce_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
-    operation: &'static Caller,
+    caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, X::Left>> {
-    let (shapes, result) = Shapes::<D>::over_axes(source, axes, operation)?;
-    Ok(shapes.reduce(source, result, empty))
+    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, caller)?;
+    Ok(reduction.run(source, result, empty))
 }
 
 /// Reduces to the shape of a target.
 ///
 /// # Errors
-/// Those of [`Shapes::to_shape`].
-pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
+/// Those of [`CheckedReduction::to_shape`].
+pub(super) fn reduce_to<A: Clone, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
-    operation: &'static Caller,
+    caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, T::Dim>> {
-    let (shapes, result) = Shapes::<D>::to_shape(source, target, operation)?;
-    Ok(shapes.reduce(source, result, empty))
+    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, caller)?;
+    Ok(reduction.run(source, result, empty))
 }
 
-/// Sums to an array, into whose elements `store` puts the results.
+/// Sums to the shape of an array. `store` writes a sum to an element.
 ///
 /// # Errors
-/// Those of [`joint_of`] and of [`check_sums_to`].
-pub(super) fn onto<A: Clone, D: Dimension, E: Dimension>(
+/// Those of [`source_shape`] and of [`check_sums_to`].
+pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
     zero: &A,
     store: impl Visit<A, (A,)> + Copy,
 ) -> Result<()> {
-    let joint = joint_of::<A, D>(source)?;
-    check_sums_to(&joint, out.shape(), || request(source, &caller::SUM_TO), || source.shapes().to_vec())?;
-    into(source, &joint, out, None, zero, store);
+    let shape = source_shape::<A, D>(source)?;
+    check_sums_to(&shape, out.shape(), || request(source, &caller::SUM_TO), || source.shapes().to_vec())?;
+    into(source, &shape, out, None, zero, store);
     Ok(())
 }
 
-/// Sums to a shape whose axes are `axes` of the source.
+/// Sums to a target whose axis `i` is axis `axes[i]` of the source.
 ///
 /// # Errors
-/// Those of [`joint_of`] and of [`placed_sum_target`].
-pub(super) fn in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
+/// Those of [`source_shape`] and of [`placed_sum_target`].
+pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     source: &Source<'_, A>,
-    shape: &T,
+    target: &T,
     axes: &X,
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
-    let joint = joint_of::<A, D>(source)?;
+    let shape = source_shape::<A, D>(source)?;
     let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes));
-    let (result, order) = placed_sum_target::<_, D, _, _>(&joint, shape, axes, request)?;
-    Ok(source.in_order(&joint, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
+    let (result, order) = placed_sum_target::<_, D, _, _>(&shape, target, axes, request)?;
+    Ok(source.in_order(&shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
 }
 
-/// Adds the sums of [`in_dim`] to an array.
+/// Adds the sums of [`sum_in_dim`] to an array.
 ///
 /// # Errors
-/// Those of [`joint_of`] and of [`placed_sum`].
-pub(super) fn add_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension, X: Axes>(
+/// Those of [`source_shape`] and of [`placed_sum_order`].
+pub(super) fn add_sum_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension, X: Axes>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
     axes: &X,
 ) -> Result<()> {
-    let joint = joint_of::<A, D>(source)?;
+    let shape = source_shape::<A, D>(source)?;
     let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
-    let order: D = placed_sum(&joint, out.shape(), axes, request)?;
-    source.in_order(&joint, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
+    let order: D = placed_sum_order(&shape, out.shape(), axes, request)?;
+    source.in_order(&shape, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
 
-use super::reduce::IntoArray;
+use super::methods::IntoArray;
 use super::{Fused, Reduce};
 use crate::kernel::nest::{Inputs, MapReduce};
 use crate::kernel::operation::Operation;

@@ -32,7 +32,7 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
     note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`"
 )]
 pub trait AxisIndex: Sealed + Copy {
-    /// The number as it was given.
+    /// The number, negative if it counts from the end.
     #[doc(hidden)]
     fn number(self) -> i128;
 }
@@ -99,7 +99,7 @@ pub trait Axes: Sealed {
     #[doc(hidden)]
     fn axis_count(&self) -> usize;
 
-    /// The `i`-th number, as it was given.
+    /// The `i`-th number, negative if it counts from the end.
     #[doc(hidden)]
     fn nth(&self, i: usize) -> i128;
 
@@ -127,7 +127,7 @@ impl<T: AxisIndex> Axes for T {
 
 /// One implementation for each number of axes: the compiler infers the element type of `[]`, because only one has no axes.
 /// References are listed, because one implementation for all references would overlap with the one for single axes.
-/// By hand: `impl<T: AxisIndex> Axes for [T; 2]`, and the same for `&[T; 2]`.
+/// By hand: `impl<T: AxisIndex> Axes for [T; 2]`, and an equal impl for `&[T; 2]`.
 macro_rules! lists {
     ($([$($T:ident)*] $Self:ty, $Count:ty, |$axes:ident, $i:ident| $count:expr, $nth:expr;)*) => {$(
         lists!(one [$($T)*] $Self, $Count, |$axes, $i| $count, $nth);
@@ -192,8 +192,7 @@ lists! {
 }
 impl Sealed for AxisSet {}
 
-/// [`Axes`], or `..` for all axes, however many there are: what is reduced over, and what
-/// [`keepdims`](crate::keepdims()) takes. Sealed.
+/// [`Axes`], or `..` for all axes of any array: the argument of [`keepdims`](crate::keepdims()). Sealed.
 ///
 /// # Examples
 /// ```
@@ -236,7 +235,7 @@ pub trait AxisNumbers: Sealed {
     #[doc(hidden)]
     fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
 
-    /// The numbers as they were given, or of all of `ndim` axes, for messages.
+    /// The numbers for messages: the caller's, or those of all `ndim` axes.
     #[doc(hidden)]
     fn numbers(&self, ndim: usize) -> Vec<i128>;
 }
@@ -268,7 +267,7 @@ impl AxisNumbers for RangeFull {
     }
 }
 
-/// The numbers of the axes as they were given.
+/// The caller's numbers of the axes, for messages.
 pub(crate) fn axis_numbers<X: Axes>(axes: &X) -> Vec<i128> {
     let mut numbers = Vec::new();
     for i in 0..axes.axis_count() {
@@ -277,7 +276,7 @@ pub(crate) fn axis_numbers<X: Axes>(axes: &X) -> Vec<i128> {
     numbers
 }
 
-/// The smallest number that is of none of `ndim` axes.
+/// The smallest number that belongs to none of `ndim` axes.
 fn smallest_missing(numbers: &[i128], ndim: usize) -> Option<i128> {
     numbers.iter().copied().filter(|&number| position(number, ndim) >= ndim).min()
 }
@@ -331,7 +330,7 @@ impl AxisSet {
         Ok(numbers.into_iter().map(|number| position(number, ndim)).collect())
     }
 
-    /// The set of axes in a heap, which compiles in a fraction of the time of `sort_unstable`.
+    /// The set of axes in a heap: a heap compiles in a fraction of the time of `sort_unstable`.
     fn new(axes: BinaryHeap<usize>) -> Self {
         let mut sorted = axes.into_sorted_vec();
         sorted.dedup();

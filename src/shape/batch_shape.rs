@@ -1,7 +1,7 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
 use super::output::first_clash;
-use super::{all_stretch_onto, join, joint_dim, joint_error_of, joint_ndim, reserved, sizes_mut};
+use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, reserved, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Shape, caller, fail, owner};
 use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
@@ -50,8 +50,8 @@ fn too_short(shape: &[usize], base: usize) -> BroadcastError {
     request.too_few_axes("array", base, shape.len())
 }
 
-/// Checks that the base of a result is the one that is expected, which has as many axes. `shown` is a shape of the
-/// request that has a base, and its position.
+/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the request
+/// with a base, at this position.
 ///
 /// # Errors
 /// `BaseSize`.
@@ -122,7 +122,7 @@ fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
 ///
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.
-// Else it is a call with copies of unknown length, a tenth of a small operation.
+// Not inlined, its copies of unknown length cost a tenth of a small operation.
 #[inline(always)]
 pub(crate) fn joint_batch<W: Dimension>(
     shapes: &[BatchShape<'_>],
@@ -161,7 +161,7 @@ pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
 /// # Errors
 /// In this order: `Incompatible` as [`joint_batch`]; `TooLarge`.
 #[inline]
-pub(crate) fn result_of<A, W: Dimension>(
+pub(crate) fn batch_result<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
 ) -> Result<Reserved<A, W>, BroadcastError> {
@@ -177,7 +177,7 @@ pub(crate) fn check_batches_into(
     shapes: &[BatchShape<'_>],
     out: BatchShape<'_>,
 ) -> Result<(), BroadcastError> {
-    if all_stretch_onto(shapes.iter().map(|shape| shape.batch()), out.batch()) {
+    if all_stretch_to(shapes.iter().map(|shape| shape.batch()), out.batch()) {
         return Ok(());
     }
     let joint: IxDyn = joint_batch(shapes, &[])?;

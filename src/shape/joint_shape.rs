@@ -1,6 +1,6 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
-use super::sizes_mut;
+use super::{sizes, sizes_mut};
 use crate::error::{BroadcastError, ConstText, ErrorBuilder, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
@@ -10,7 +10,7 @@ pub(crate) const fn stretches(from: usize, to: usize) -> bool {
     from == to || from == 1
 }
 
-/// The joint size of an axis: the size that is not 1, else 1. `None` if both are not 1 and they differ.
+/// The joint size of an axis: the size that is not 1, or 1. `None` if both sizes are not 1 and differ.
 pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
     if stretches(b, a) {
         Some(a)
@@ -110,6 +110,19 @@ pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
     join(shapes, sizes_mut(&mut joint)).then_some(joint)
 }
 
+/// The joint shape as a dimension, with its errors.
+///
+/// # Errors
+/// `Incompatible` and `Overflow`.
+#[inline]
+pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
+    let mut joint = D::zeros(joint_ndim(shapes));
+    if join(shapes, sizes_mut(&mut joint)) && checked_len(sizes(&joint)).is_some() {
+        return Ok(joint);
+    }
+    Err(joint_error(shapes))
+}
+
 /// The number of axes of the joint shape.
 #[inline]
 pub(crate) fn joint_ndim(shapes: impl IntoIterator<Item: AsRef<[usize]>>) -> usize {
@@ -145,7 +158,7 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::TOGETHER, shapes), shapes)
 }
 
-/// The joint shape of the shapes of a request, whose overflow is not checked.
+/// The joint shape of the shapes of a request. Overflow is not checked.
 ///
 /// # Errors
 /// `Incompatible`.
@@ -164,7 +177,7 @@ pub(crate) fn joint_error_of(request: ErrorBuilder, shapes: &[&[usize]]) -> Broa
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
     for axis in 0..ndim {
-        // and the first operand that has it
+        // The size, and the first operand that has it.
         let (mut size, mut first) = (1, 0);
         for (operand, shape) in shapes.iter().enumerate() {
             let Some(own) = (axis + shape.len()).checked_sub(ndim) else { continue };

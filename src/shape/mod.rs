@@ -1,4 +1,4 @@
-//! Shape algebra: sizes in, sizes out, no arrays. Memory for a result is reserved where its shape is found.
+//! Shape algebra: sizes in, sizes out, no arrays. The function that finds the shape of a result also reserves its memory.
 
 mod axes;
 mod batch_shape;
@@ -7,7 +7,7 @@ mod explain;
 mod joint_shape;
 mod output;
 mod place;
-mod reduce;
+mod reduced_axes;
 mod signature;
 mod target;
 
@@ -16,25 +16,28 @@ pub use explain::explain;
 pub(crate) use joint_shape::JoinDims;
 pub use joint_shape::{broadcast_shapes, const_broadcast_shape};
 pub use place::reduction_axes;
-pub use reduce::{KeepDims, LessAxes, ReducedAxes, keepdims};
+pub use reduced_axes::{KeepDims, LessAxes, ReducedAxes, keepdims};
 pub use signature::{Signature, SignatureShapes};
 pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{AxisMask, AxisNumbers, axis_numbers};
 pub(crate) use batch_shape::{
-    BatchShape, base_axes, base_size, batch_ndim, check_base, check_batches_into, joint_base, joint_batch,
-    result_of, with_base,
+    BatchShape, base_axes, base_size, batch_ndim, batch_result, check_base, check_batches_into, joint_base,
+    joint_batch, with_base,
 };
 pub(crate) use by_name::ByName;
 pub(crate) use joint_shape::{
-    checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_shape, joint_size, stretches,
+    checked_joint_dim, checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_shape,
+    joint_size, stretches,
 };
-pub(crate) use output::{all_stretch_onto, output_error};
+pub(crate) use output::{all_stretch_to, output_error};
 pub(crate) use place::{
-    FOR_ARRAY, FOR_TARGET, OF_TARGET, along, check_axis_count, check_len, placed, placed_sum,
+    FOR_ARRAY, FOR_TARGET, OF_TARGET, check_axis_count, check_len, check_placed, new_axes, placed_sum_order,
     placed_sum_target, repeats, target_along_axes, target_in_dim,
 };
-pub(crate) use reduce::{check_sums, check_sums_to, over_reduced, reserved, sum_target, too_many_axes};
+pub(crate) use reduced_axes::{
+    check_sums, check_sums_to, reduced_result, reserved, sum_target, too_many_axes,
+};
 pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{
     Placeholder, check_target, leading_target_axes, resolved, resolved_dim, sizes_only, stretch_error,
@@ -43,7 +46,7 @@ pub(crate) use target::{
 
 use ndarray::Dimension;
 
-/// The sizes of `dim` as a slice, by a method that ndarray leaves out of its documentation: by a view, it takes a call.
+/// The sizes of `dim` as a slice. `slice` is a hidden method of ndarray; the public way, a view, costs a call.
 #[inline]
 pub(crate) fn sizes<D: Dimension>(dim: &D) -> &[usize] {
     dim.slice()

@@ -5,7 +5,7 @@ use crate::error::{BroadcastError, ErrorBuilder, caller};
 
 /// Whether each shape stretches to the output's shape. [`output_error`] is the error.
 #[inline(always)]
-pub(crate) fn all_stretch_onto(shapes: impl IntoIterator<Item: AsRef<[usize]>>, output: &[usize]) -> bool {
+pub(crate) fn all_stretch_to(shapes: impl IntoIterator<Item: AsRef<[usize]>>, output: &[usize]) -> bool {
     shapes.into_iter().all(|shape| leading_axes(shape.as_ref(), output).is_some())
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | rule | view | adjoint |
 //! |---|---|---|
-//! | [`target_in_dim`], [`placed_sum`] | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`sum_in_dim`](crate::Reduce::sum_in_dim) |
+//! | [`target_in_dim`], [`placed_sum_order`] | [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) | [`sum_in_dim`](crate::Reduce::sum_in_dim) |
 //! | [`target_along_axes`] | [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes) | [`sum_axes`](crate::Reduce::sum_axes) |
 
 use super::output::leading_axes;
@@ -65,9 +65,9 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
-    let request = || over_axes(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
+    let request = || axes_request(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    let new = along(shape, sizes(&resolved), axes, request)?;
+    let new = new_axes(shape, sizes(&resolved), axes, request)?;
     check_len(sizes(&resolved), request)?;
     Ok((resolved, new))
 }
@@ -77,7 +77,7 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
 /// # Errors
 /// In this order: `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs.
 #[inline(always)]
-pub(crate) fn along<X: Axes>(
+pub(crate) fn new_axes<X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
@@ -100,18 +100,18 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || over_axes(&caller::IN_DIM, shape, axes).to(&target.for_message());
+    let request = || axes_request(&caller::IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    placed(shape, sizes(&resolved), axes, request, false)?;
+    check_placed(shape, sizes(&resolved), axes, request, false)?;
     check_len(sizes(&resolved), request)?;
     Ok(resolved)
 }
 
 /// A result of the shape of a target for the sum of an array of shape `shape`, and the order of the array's axes as in
-/// [`placed_sum`]. Axis `i` of the target comes from axis `axes[i]` of the array.
+/// [`placed_sum_order`]. Axis `i` of the target comes from axis `axes[i]` of the array.
 ///
 /// # Errors
-/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum`]; `TooLarge`.
+/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum_order`]; `TooLarge`.
 #[inline]
 pub(crate) fn placed_sum_target<A, D: Dimension, T: TargetShape, X: Axes>(
     shape: &[usize],
@@ -121,24 +121,24 @@ pub(crate) fn placed_sum_target<A, D: Dimension, T: TargetShape, X: Axes>(
 ) -> Result<(Reserved<A, T::Dim>, D), BroadcastError> {
     let request = || request().to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    let order = placed_sum(shape, sizes(&resolved), axes, request)?;
+    let order = placed_sum_order(shape, sizes(&resolved), axes, request)?;
     Ok((reserved(resolved, request)?, order))
 }
 
-/// The axes of an array of shape `shape` in the order in which a sum to `target` is aligned at the right: those that are not
-/// named, then `axes`.
+/// The axes of an array of shape `shape`, the unnamed ones first, then `axes`. In this order, the sum to `target` is aligned at
+/// the right.
 ///
 /// # Errors
 /// In this order: `AxisCount` where there is not one axis for each of the target; `AxisOutOfBounds`; `DuplicateAxis`;
 /// `Incompatible` where a size differs and is not 1 in the target.
 #[inline]
-pub(crate) fn placed_sum<D: Dimension, X: Axes>(
+pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
     request: impl Fn() -> ErrorBuilder,
 ) -> Result<D, BroadcastError> {
-    placed(target, shape, axes, &request, true)?;
+    check_placed(target, shape, axes, &request, true)?;
     let (ndim, mut order) = (shape.len(), D::zeros(shape.len()));
     let named = AxisMask::new(axes, ndim, request)?;
     let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
@@ -148,10 +148,10 @@ pub(crate) fn placed_sum<D: Dimension, X: Axes>(
     Ok(order)
 }
 
-/// Checks that axis `i` of `from`, which is the target of a sum or an array, stretches to axis `axes[i]` of `to`. Returns no
-/// mask, because one that lives through the loop slows it by a quarter.
+/// Checks that axis `i` of `from`, an array or the target of a sum, stretches to axis `axes[i]` of `to`. Returns no mask: one
+/// that lives through the loop slows it by a quarter.
 #[inline(always)]
-pub(crate) fn placed<X: Axes>(
+pub(crate) fn check_placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,
@@ -169,7 +169,7 @@ pub(crate) fn placed<X: Axes>(
     Ok(())
 }
 
-/// The words around a number of axes that is wrong, and what is expected.
+/// The words before and after a wrong number of axes, and the words for the expected number.
 pub(crate) type CountWords = [&'static str; 3];
 
 pub(crate) const OF_TARGET: CountWords = ["the target has ", "", "those of the array and those named"];
@@ -199,9 +199,9 @@ pub(crate) fn check_len(shape: &[usize], request: impl Fn() -> ErrorBuilder) -> 
     if checked_len(shape).is_some() { Ok(()) } else { Err(request().overflow(shape)) }
 }
 
-/// An operation over axes of an array of shape `shape`.
+/// A request for errors about axes of an array of shape `shape`.
 #[cold]
 #[inline(never)]
-fn over_axes<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
+fn axes_request<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
     ErrorBuilder::new(caller, &[shape]).axes(axis_numbers(axes))
 }

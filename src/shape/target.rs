@@ -23,7 +23,7 @@ use ndarray::{ArrayBase, ArrayRef, Data, Dim, Dimension, Ix, IxDyn};
 /// # Ok::<(), BroadcastError>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "sizes cannot be given as `{Self}`",
+    message = "sizes cannot be written as `{Self}`",
     label = "not a size",
     note = "sizes are integers of 8 to 64 bits, signed where -1 should stand for the array's own size"
 )]
@@ -326,10 +326,10 @@ pub(crate) fn resolved_dim<T: TargetShape + ?Sized>(
     placeholder: Placeholder,
 ) -> Option<T::Dim> {
     let mut dim = target.target_dim();
-    // in a plain target, `usize::MAX` is a size
+    // In a plain target, `usize::MAX` is a size.
     let keeps = placeholder == Placeholder::Keeps && !T::PLAIN;
     let new = dim.ndim().checked_sub(shape.len())?;
-    // one plain loop, which the compiler unrolls for a fixed number of axes
+    // A plain loop: the compiler unrolls it for a fixed number of axes.
     for (axis, size) in sizes_mut(&mut dim).iter_mut().enumerate() {
         *size = resolved_size(axis.checked_sub(new).map(|axis| shape[axis]), *size, keeps)?;
     }
@@ -375,7 +375,7 @@ pub(crate) fn stretch_error(
     }
 }
 
-/// [`resolved_dim`] with its errors, for a target by its numbers.
+/// [`resolved_dim`] with its errors, for a target as numbers.
 pub(crate) fn resolved(
     shape: &[usize],
     target: &[i128],

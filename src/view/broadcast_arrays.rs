@@ -1,4 +1,4 @@
-//! Any number of operands, brought to their joint shape.
+//! Views of any number of operands in their joint shape.
 
 use super::raw::broadcast_data;
 use crate::error::Result;
@@ -177,7 +177,7 @@ pub(super) fn joint_views<D: Dimension, V>(
 ///
 /// # Shapes
 /// Aligned at the right; a missing axis counts as size 1; the joint size of an axis is the one size
-/// that is not 1, else 1. The views have as many axes as the operand with the most: a fixed number
+/// that is not 1, or 1. The views have as many axes as the operand with the most: a fixed number
 /// if all are fixed, otherwise a dynamic one. A tuple of operands gives a tuple of views. Operands of one
 /// type in an array, `[&a, &b]`, give an array, and those in a slice a `Vec`. No operands give no views.
 ///

@@ -43,7 +43,7 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// nGraph `op::Broadcast(arg, shape, broadcast_axes)`, whose rule this is; the explicit mode of
+    /// nGraph `op::Broadcast(arg, shape, broadcast_axes)`, the origin of this rule; the explicit mode of
     /// OpenVINO's `Broadcast`; `numpy.broadcast_to(numpy.expand_dims(a, axes), shape)`, which also
     /// stretches size 1. Without a size to repeat to, an axis of size 1 (`unsqueeze`, `newaxis`) is ndarray's `insert_axis`,
     /// and `squeeze` its `remove_axis`.

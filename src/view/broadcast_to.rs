@@ -75,7 +75,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// MindSpore `ops.broadcast_to(x, (-1, 3))`, whose rule this is; PyTorch `x.expand(-1, 3)`;
+    /// MindSpore `ops.broadcast_to(x, (-1, 3))`, the origin of this rule; PyTorch `x.expand(-1, 3)`;
     /// `numpy.broadcast_to` without -1. MindSpore refuses some results of size 0 that this method gives.
     ///
     /// ONNX `Expand`, whose shape stretches too, is `x.broadcast_to(broadcast_shapes(&[x.shape(), &target])?)`.

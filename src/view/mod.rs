@@ -1,4 +1,4 @@
-//! Views, family by family. The shape layer decides, `ArrayRef::broadcast` and [`raw`] build.
+//! Views, family by family. The shape layer checks shapes; `ArrayRef::broadcast` and [`raw`] build the views.
 
 mod broadcast_arrays;
 mod broadcast_axes;

@@ -8,7 +8,7 @@ use crate::shape::{checked_len, repeats, sizes, sizes_mut};
 use core::{iter::zip, mem};
 use ndarray::{ArrayRef, ArrayView, Axis, Dimension, ShapeBuilder};
 
-/// [`ArrayRef::broadcast`] of a view, for as long as its data lives: ndarray does so for the lifetime of the view only.
+/// [`ArrayRef::broadcast`] of a view, for as long as its data lives: ndarray's own result lives only as long as the view.
 #[inline]
 pub(crate) fn broadcast_data<'a, A, D: Dimension, E: Dimension>(
     view: &ArrayView<'a, A, D>,
@@ -73,8 +73,8 @@ pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
     unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(borrowed) }
 }
 
-/// The rest of [`place`] for negative strides. `from_shape_ptr` refuses those: the view starts at the other end of such axes,
-/// which are inverted then.
+/// [`place`] for negative strides, which `from_shape_ptr` refuses: the view starts at the other end of such axes, and then they
+/// are inverted.
 #[allow(clippy::needless_pass_by_value, reason = "as `place` takes them")]
 #[cold]
 fn place_reversed<A, D: Dimension, E: Dimension>(
@@ -91,7 +91,7 @@ fn place_reversed<A, D: Dimension, E: Dimension>(
         }
     }
     let start = array.as_ptr().wrapping_offset(start);
-    // SAFETY: As in `place`, with the same elements, seen from the other end of the axes that are inverted.
+    // SAFETY: As in `place`, with the same elements, counted from the other end of each inverted axis.
     let mut view = unsafe { ArrayView::from_shape_ptr(shape.strides(unsigned), start) };
     for axis in 0..strides.ndim() {
         if strides[axis].cast_signed().is_negative() {

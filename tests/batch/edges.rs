@@ -3,7 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
 #![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
-use common::{Layout, assert_words, refused, variant};
+use common::{Strided, assert_words, refused, variant};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,
     ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
@@ -62,7 +62,7 @@ fn incompatible() {
     );
     assert_words(
         x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])),
-        "cannot write what comes of (2; 6, 6) and (; 6) into (4; 6): \
+        "cannot write the result of (2; 6, 6) and (; 6) into (4; 6): \
          batch axis 0 has sizes 2 and 4, expected equal sizes or 1 in the operands",
     );
     // the first operand goes to that output
@@ -97,7 +97,7 @@ fn numbers_of_axes() {
     );
     few(
         x.zip_map_into(&x, &mut zeros(&[6]), |_, _, _: ArrayViewMut1<'_, f64>| ()),
-        "cannot write what comes of (2; 6, 6) and (2; 6, 6) into (; 6): the array has 1 axis, expected at least 2",
+        "cannot write the result of (2; 6, 6) and (2; 6, 6) into (; 6): the array has 1 axis, expected at least 2",
     );
     assert_words(
         x.sum_batch_to([1, 2]).map(drop),
@@ -198,17 +198,17 @@ fn sizes_of_bases() {
     wrong(
         x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])),
         "BaseSize",
-        "cannot write what comes of (7; 4) and (; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
+        "cannot write the result of (7; 4) and (; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
     );
     wrong(
         dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])),
         "BaseSize",
-        "cannot write what comes of (; 2, 3) and (; 2, 3) into (7; 2, 5): base axis 1 of the result has size 5, expected 3",
+        "cannot write the result of (; 2, 3) and (; 2, 3) into (7; 2, 5): base axis 1 of the result has size 5, expected 3",
     );
     wrong(
         x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])),
         "BaseSize",
-        "cannot write what comes of (7; 4) and (7; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
+        "cannot write the result of (7; 4) and (7; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
     );
     wrong(
         x.add_sum_batch_to(&mut zeros(&[1])),
@@ -374,8 +374,8 @@ fn nothing_and_one() {
 #[test]
 fn bases_are_not_aligned_with_batches() {
     // (6; 6, 6) and (6; 6): whole shapes go together too, and mean something else
-    let c = Layout::counted(&[6, 6, 6]).view().mapv(|x| x % 7 - 3);
-    let e = Layout::counted(&[6, 6]).view().mapv(|x| x % 5 - 2);
+    let c = Strided::counted(&[6, 6, 6]).view().mapv(|x| x % 7 - 3);
+    let e = Strided::counted(&[6, 6]).view().mapv(|x| x % 5 - 2);
     let (x, y) = (c.batch::<Ix2>().expect("a base"), e.batch::<Ix1>().expect("a base"));
     let sums = x.add(&y).expect("sums");
     for (index, &sum) in sums.indexed_iter() {

@@ -1,6 +1,6 @@
 //! Operations on batches equal loops over explicit indices, for any layout and number of axes.
 
-use common::{Layout, aligned_right, indices, joint, layout, operand_of, read_at, shape, signed};
+use common::{Strided, aligned_right, indices, joint, layout, operand_of, read_at, shape, signed};
 use ndarray::{
     ArrayD, ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2,
     Ix3, Ix4,
@@ -12,7 +12,7 @@ use ndarray_broadcast::{
 use proptest::prelude::*;
 
 /// Operands of one joint batch shape, with the given bases. In half of the cases batches may clash.
-fn operands(bases: Vec<Vec<usize>>) -> impl Strategy<Value = Vec<Layout>> {
+fn operands(bases: Vec<Vec<usize>>) -> impl Strategy<Value = Vec<Strided<i64>>> {
     (shape(3), any::<bool>()).prop_flat_map(move |(batch, clash)| {
         bases
             .clone()
@@ -27,7 +27,7 @@ fn operands(bases: Vec<Vec<usize>>) -> impl Strategy<Value = Vec<Layout>> {
 }
 
 /// Operands whose bases go together, aligned at the right.
-fn element_wise_operands() -> impl Strategy<Value = (Vec<Layout>, [usize; 2])> {
+fn element_wise_operands() -> impl Strategy<Value = (Vec<Strided<i64>>, [usize; 2])> {
     shape(3).prop_flat_map(|base| (operand_of(base.clone(), false), operand_of(base, false))).prop_flat_map(
         |(a, b)| {
             let ndims = [a.len(), b.len()];
@@ -41,16 +41,16 @@ fn size() -> impl Strategy<Value = usize> {
     prop_oneof![2 => 0_usize..=3, 1 => Just(4), 2 => Just(6), 1 => 8..=10_usize, 1 => 16..=19_usize]
 }
 
-fn batch_of(layout: &Layout, base: usize) -> Vec<usize> {
+fn batch_of(layout: &Strided<i64>, base: usize) -> Vec<usize> {
     let shape = layout.shape();
     shape[..shape.len() - base].to_vec()
 }
 
 /// The element of an operand that stands at a batch index of the joint batch and an index of its own base.
-fn at(layout: &Layout, batch: &[usize], base: &[usize]) -> i64 {
+fn at(layout: &Strided<i64>, batch: &[usize], base: &[usize]) -> i64 {
     let own = batch_of(layout, base.len());
     let places = aligned_right(own.len(), batch.len());
-    layout.element(&[read_at(batch, &own, &places), base.to_vec()].concat())
+    *layout.at(&[read_at(batch, &own, &places), base.to_vec()].concat())
 }
 
 /// An array of what `element` says for every batch index and base index.
@@ -109,14 +109,14 @@ fn check_op<P, B, B2>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 400 }))]
+    #![proptest_config(common::cases(if cfg!(miri) { 8 } else { 400 }))]
 
     #[test]
     fn views_have_the_elements_of_their_operands(
         (layouts, bases) in (0..3_usize, 0..3_usize)
             .prop_flat_map(|(a, b)| (operands(vec![vec![2; a], vec![3; b], vec![]]), Just([a, b, 0])))
     ) {
-        let views: Vec<ArrayViewD<'_, i64>> = layouts.iter().map(Layout::view).collect();
+        let views: Vec<ArrayViewD<'_, i64>> = layouts.iter().map(Strided::view).collect();
         let batches: Vec<_> = views.iter().zip(bases).map(|(view, k)| view.batch_dyn(k).expect("a base")).collect();
         let own: Vec<_> = layouts.iter().zip(bases).map(|(layout, k)| batch_of(layout, k)).collect();
         for (batch, own) in batches.iter().zip(&own) {
@@ -236,12 +236,12 @@ proptest! {
         (layouts, [m, n, p]) in (size(), size(), size())
             .prop_flat_map(|(m, n, p)| (operands(vec![vec![m, n], vec![n, p], vec![n], vec![n]]), Just([m, n, p])))
     ) {
-        let views: Vec<ArrayViewD<'_, i64>> = layouts.iter().map(Layout::view).collect();
+        let views: Vec<ArrayViewD<'_, i64>> = layouts.iter().map(Strided::view).collect();
         let [a, b, v, w] = [0, 1, 2, 3].map(|k| &layouts[k]);
         let matrices = [0, 1].map(|k| views[k].batch::<Ix2>().expect("a base"));
         let vectors = [2, 3].map(|k| views[k].batch::<Ix1>().expect("a base"));
         let sum = |term: &dyn Fn(usize) -> i64| (0..n).map(term).sum::<i64>();
-        let batch = |x: &Layout, k, y: &Layout, l| joint(&[batch_of(x, k), batch_of(y, l)]).ok();
+        let batch = |x: &Strided<i64>, k, y: &Strided<i64>, l| joint(&[batch_of(x, k), batch_of(y, l)]).ok();
 
         let matmul = batch(a, 2, b, 2).map(|batch| {
             by_index(&batch, &[m, p], |i, k| sum(&|j| at(a, i, &[k[0], j]) * at(b, i, &[j, k[1]])))

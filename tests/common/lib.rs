@@ -1,5 +1,6 @@
-//! The library of all tests: the naive model, arrays of every layout, and the recorded tables.
-#![allow(missing_docs, reason = "nothing but the tests uses this")]
+//! Models, generators and random numbers: the naive model, arrays of every layout, choices from random numbers or from bytes,
+//! strategies for proptest, and the recorded tables.
+#![allow(missing_docs, reason = "nothing but tests, benches and fuzz targets uses this")]
 #![allow(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
@@ -7,23 +8,59 @@
     reason = "as above"
 )]
 
-mod arrays;
+mod choices;
+pub mod forms;
+mod lie;
+#[cfg(feature = "tests")]
 mod messages;
 mod model;
 pub mod narrow;
 pub mod number;
+pub mod oracle;
+#[cfg(feature = "tests")]
+mod strategies;
+mod strided;
+#[cfg(feature = "tests")]
 mod tables;
 
-pub use arrays::{
-    Layout, Lie, Op, array_and_target, family, layout, layout_in, layout_to_write, layout_within, operand_of,
-    operands_in, shape, torch_array,
-};
+pub use choices::{Bytes, Choices, Random, names};
+pub use lie::Lie;
+#[cfg(feature = "tests")]
 pub use messages::{Table, assert_words, faults, is_blessing};
 pub use model::{
     aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
     numbers_read, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
 };
-pub use tables::{Case, Number, run};
+#[cfg(feature = "tests")]
+pub use strategies::{
+    array_and_target, cases, family, layout, layout_to_write, layout_within, operand_of, shape,
+};
+pub use strided::{Layout, Spacing, Strided, spread};
+#[cfg(feature = "tests")]
+pub use tables::{Case, Number, array_in, operands_in, run, torch_array};
+
+/// Runs `$body` with `$name`, a view with a fixed number of axes, 0 to 6, made from a view of dynamic rank.
+#[macro_export]
+macro_rules! view_of_rank {
+    ($view:expr, $name:ident => $body:expr) => {{
+        macro_rules! fixed {
+            ($Ix:ident) => {{
+                let $name = $view.into_dimensionality::<ndarray::$Ix>().expect("the matched number of axes");
+                $body
+            }};
+        }
+        match $view.ndim() {
+            0 => fixed!(Ix0),
+            1 => fixed!(Ix1),
+            2 => fixed!(Ix2),
+            3 => fixed!(Ix3),
+            4 => fixed!(Ix4),
+            5 => fixed!(Ix5),
+            6 => fixed!(Ix6),
+            ndim => panic!("{ndim} axes are not a fixed number"),
+        }
+    }};
+}
 
 /// Calls for the numbers that most programs use. The code of generic functions that is compiled here is not compiled
 /// again in the programs, which saves a quarter of their build.

@@ -22,7 +22,7 @@ pub fn is_blessing() -> bool {
 impl Table {
     /// Reads a table in the folder of the tests.
     pub fn read(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
         let text = fs::read_to_string(&path).unwrap_or_default();
         let blocks = text.split("\n\n").map(str::trim_end).filter(|block| !block.is_empty());
         let blocks = blocks.map(|block| block.split_once('\n').unwrap_or((block, "")));

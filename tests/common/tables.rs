@@ -1,5 +1,7 @@
 //! Tables recorded from other systems, as JSON.
 
+use crate::model::signed;
+use crate::strided::{Layout, Strided};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -121,7 +123,7 @@ fn numbers<N: Number>(value: &Value) -> Vec<N> {
 /// Runs every case of a table's list. `check` returns the kind of the case. The number of cases of each
 /// kind must be as expected, so that no case is lost.
 pub fn run<K: Into<String>>(table: &str, name: &str, expected: &[(&str, usize)], check: impl Fn(&Case) -> K) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(table).with_extension("json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden").join(table).with_extension("json");
     let text = std::fs::read_to_string(&path).expect("the table is there");
     let table_value: Value = serde_json::from_str(&text).expect("the table is JSON");
     let mut tally = BTreeMap::<String, usize>::new();
@@ -131,4 +133,44 @@ pub fn run<K: Into<String>>(table: &str, name: &str, expected: &[(&str, usize)],
     println!("{table}/{name}: {} cases: {tally:?}", tally.values().sum::<usize>());
     let expected = expected.iter().map(|&(kind, count)| (kind.to_owned(), count)).collect();
     assert_eq!(tally, expected, "cases of {table}/{name}");
+}
+
+/// The operands of a NumPy case. If the case has shapes only, they are arrays that count from 0, 100 and so on.
+pub fn operands_in(case: &Case) -> Vec<Strided<i64>> {
+    if case.has("operands") {
+        return case.cases("operands").iter().map(array_in).collect();
+    }
+    let operand = |(k, shape): (usize, &Vec<usize>)| Strided::numbered(Layout::plain(shape), 100 * signed(k));
+    case.rows("shapes").iter().enumerate().map(operand).collect()
+}
+
+/// The array that a NumPy case describes: one in C or F order, stretched, and the steps to a view of it.
+pub fn array_in(case: &Case) -> Strided<i64> {
+    let shape = case.shape("base_shape");
+    let mut order: Vec<usize> = (0..shape.len()).collect();
+    if case.text("order") == "F" {
+        order.reverse();
+    }
+    let start = if case.has("start") { signed(case.size("start")) } else { 0 };
+    let Strided { mut layout, cells } = Strided::numbered(Layout::ordered(&shape, &order), start);
+    if case.has("repeated") {
+        layout = layout.stretched(&case.shape("repeated"));
+    }
+    for op in case.cases("ops") {
+        layout = match op.text("op") {
+            "permute" => layout.permuted(&op.shape("axes")),
+            "invert" => layout.inverted(op.size("axis")),
+            "slice" => layout.sliced(op.size("axis"), op.size("start"), op.size("end"), op.size("step")),
+            op => panic!("unknown step {op}"),
+        };
+    }
+    Strided { layout, cells }
+}
+
+/// The array of a PyTorch case: permuted to `memory_order`, made contiguous, and permuted back. It counts in memory.
+pub fn torch_array(case: &Case) -> Strided<i64> {
+    let shape = case.shape("shape");
+    let order =
+        if case.has("memory_order") { case.shape("memory_order") } else { (0..shape.len()).collect() };
+    Strided::new(Layout::ordered(&shape, &order).for_copies(), signed)
 }

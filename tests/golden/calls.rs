@@ -2,7 +2,7 @@
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
 use common::number::{apply, map, map_sum_to};
-use common::{Layout, assert_elements, assert_strides, empty, in_dim_places, variant, without_axes};
+use common::{Strided, assert_elements, assert_strides, empty, in_dim_places, variant, without_axes};
 use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -19,19 +19,19 @@ pub(crate) type Views<'a, T> = Vec<ArrayViewD<'a, T>>;
 /// What a system was asked.
 pub(crate) enum Question {
     /// All arrays to their joint shape.
-    Together(Vec<Layout>),
+    Together(Vec<Strided<i64>>),
     /// The same of shapes alone, whose arrays may be too large.
     ShapesTogether(Vec<Vec<usize>>),
     /// An array to a target. With `keeps`, -1 keeps a size.
-    To { array: Layout, target: Vec<i64>, keeps: bool },
+    To { array: Strided<i64>, target: Vec<i64>, keeps: bool },
     /// An array repeated along named axes. nGraph's axes are a set; a list refuses a repeated axis.
-    Along { array: Layout, shape: Vec<i64>, axes: Vec<usize> },
+    Along { array: Strided<i64>, shape: Vec<i64>, axes: Vec<usize> },
     /// An array with each axis at its place.
-    Placed { array: Layout, shape: Vec<i64>, places: Vec<usize> },
+    Placed { array: Strided<i64>, shape: Vec<i64>, places: Vec<usize> },
     /// An array summed to a shape.
     SumTo { array: ArrayD<i64>, target: Vec<i64> },
     /// An array summed over axes, in two layouts.
-    SumOver { arrays: [Layout; 2], axes: Vec<usize> },
+    SumOver { arrays: [Strided<i64>; 2], axes: Vec<usize> },
 }
 
 /// What is recorded of a valid question. What is not there was not recorded.
@@ -61,7 +61,7 @@ pub(crate) enum Answer {
 pub(crate) fn compare(question: &Question, answer: &Answer) -> String {
     match question {
         Question::Together(layouts) => {
-            let operands: Views<'_, i64> = layouts.iter().map(Layout::view).collect();
+            let operands: Views<'_, i64> = layouts.iter().map(Strided::view).collect();
             let views = together(&operands);
             assert_fused(&operands, &views);
             assert_views(&views, answer, &layouts.iter().collect::<Vec<_>>())
@@ -90,13 +90,13 @@ pub(crate) fn compare(question: &Question, answer: &Answer) -> String {
         Question::Along { array, shape, axes } => {
             if let Answer::Valid(Valid { shape, gradient: Some(gradient), .. }) = answer {
                 let sum = weights(shape).sum_axes(axes).expect("axes of the view");
-                assert_eq!(sum.shape(), array.base().shape());
+                assert_eq!(sum.shape(), array.shape());
                 assert_elements(&sum, gradient);
             }
-            assert_views(&along(array.base(), shape, axes).map(|view| vec![view]), answer, &[array])
+            assert_views(&along(&array.view(), shape, axes).map(|view| vec![view]), answer, &[array])
         }
         Question::Placed { array, shape, places } => {
-            let source = array.base();
+            let source = &array.view();
             if let Answer::Valid(Valid { shape, gradient: Some(gradient), .. }) = answer {
                 let sum = placed_adjoint(&weights(shape), source.shape(), places);
                 assert_eq!(sum.shape(), source.shape());
@@ -123,7 +123,7 @@ pub(crate) fn compare(question: &Question, answer: &Answer) -> String {
                 panic!("the elements of a sum are recorded");
             };
             for array in arrays {
-                assert_sums_over(array.base(), axes, shape, &elements[0]);
+                assert_sums_over(&array.view(), axes, shape, &elements[0]);
             }
             format!(
                 "elements, {} axes",
@@ -151,7 +151,7 @@ fn assert_answered<T>(result: &Result<T, BroadcastError>, answer: &Answer) -> Op
 fn assert_views(
     result: &Result<Views<'_, i64>, BroadcastError>,
     answer: &Answer,
-    layouts: &[&Layout],
+    layouts: &[&Strided<i64>],
 ) -> String {
     if let Some(refused) = assert_answered(result, answer) {
         return refused;
@@ -318,7 +318,7 @@ fn to<'a>(
 }
 
 fn along<'a>(
-    array: &'a ArrayD<i64>,
+    array: &'a ArrayRef<i64, IxDyn>,
     shape: &[i64],
     axes: &[usize],
 ) -> Result<ArrayViewD<'a, i64>, BroadcastError> {
@@ -343,7 +343,7 @@ fn along<'a>(
 }
 
 fn placed<'a>(
-    array: &'a ArrayD<i64>,
+    array: &'a ArrayRef<i64, IxDyn>,
     shape: &[i64],
     places: &[usize],
 ) -> Result<ArrayViewD<'a, i64>, BroadcastError> {
@@ -366,7 +366,7 @@ fn placed_adjoint(delta: &ArrayRef<i64, IxDyn>, shape: &[usize], places: &[usize
 
 /// What every gradient was recorded for: weights that count -3, -2, … 3 over the output in row-major order.
 pub(crate) fn weights(shape: &[usize]) -> ArrayD<i64> {
-    Layout::counted(shape).base().mapv(|k| k % 7 - 3)
+    Strided::counted(shape).map(|k| k % 7 - 3).into_array()
 }
 
 /// Asserts that every form of the sum to a shape has these elements.
@@ -390,7 +390,7 @@ fn assert_sums(delta: &ArrayRef<i64, IxDyn>, shape: &[usize], expected: &[i64]) 
 }
 
 /// Asserts that the sum over listed axes, in every way to list them, is as recorded.
-fn assert_sums_over(delta: &ArrayD<i64>, listed: &[usize], shape: &[usize], expected: &[i64]) {
+fn assert_sums_over(delta: &ArrayRef<i64, IxDyn>, listed: &[usize], shape: &[usize], expected: &[i64]) {
     let sum = delta.sum_axes(listed).expect("recorded as valid");
     assert_eq!(sum.shape(), shape);
     assert_elements(&sum, expected);

@@ -1,8 +1,10 @@
 //! The recorded cases of each system, as questions of this crate.
 
 use crate::calls::{Answer, Question, Valid, assert_ranks, compare, weights};
-use common::{Case, Layout, assert_elements, empty, layout_in, operands_in, resolved, torch_array};
-use ndarray::{Array, ArrayD, IxDyn};
+use common::{
+    Case, Layout, Lie, Strided, array_in, assert_elements, empty, operands_in, resolved, signed, torch_array,
+};
+use ndarray::{Array, IxDyn};
 use ndarray_broadcast::prelude::*;
 use serde_json::Value;
 use std::fmt::Debug;
@@ -28,8 +30,8 @@ fn out_shape(case: &Case) -> Vec<usize> {
 }
 
 /// An array of 1, 2, 3 and so on.
-fn from_one(shape: &[usize]) -> Layout {
-    Layout::new(shape, false, 1, vec![])
+fn from_one(shape: &[usize]) -> Strided<i64> {
+    Strided::numbered(Layout::plain(shape), 1)
 }
 
 pub(crate) fn poplibs(case: &Case) -> String {
@@ -83,7 +85,7 @@ pub(crate) fn mindspore(case: &Case) -> String {
     }
     let gradient = gradient.map(|field| case.numbers(field));
     let valid = Valid { shape, elements: out(case), gradient, ..Valid::default() };
-    let question = Question::To { array: Layout::counted(&case.shape("input_shape")), target, keeps: true };
+    let question = Question::To { array: Strided::counted(&case.shape("input_shape")), target, keeps: true };
     answered(case, &question, names, valid)
 }
 
@@ -130,7 +132,7 @@ pub(crate) fn numpy(case: &Case) -> String {
             };
             let offsets = recorded(case, "out_offset", |case, field| vec![case.get(field).as_i64()]);
             let valid = Valid { shape: out_shape(case), elements: out(case), offsets, ..valid };
-            let question = Question::To { array: layout_in(case), target, keeps: false };
+            let question = Question::To { array: array_in(case), target, keeps: false };
             answered(case, &question, names, valid)
         }
         kind => panic!("unknown kind {kind}"),
@@ -162,12 +164,11 @@ fn in_order(case: &Case, result: String) -> String {
 }
 
 pub(crate) fn torch_sum_to_size(case: &Case) -> String {
-    let (layout, shape) = (torch_array(case), case.shape("shape"));
-    // the layout holds positions in memory; the table's elements go by positions in logical order
-    let mut values = ArrayD::zeros(layout.base().raw_dim());
-    let numbered = Layout::counted(&shape);
-    layout.steps_from(values.view_mut()).assign(&numbered.base().mapv(|k| (7 * k + 3) % 11 - 5));
-    let array = layout.steps_from(values);
+    let (in_memory, shape) = (torch_array(case), case.shape("shape"));
+    // the table's elements go by positions in logical order
+    let array = in_memory
+        .with_elements((0..in_memory.elements().count()).map(|k| (7 * signed(k) + 3) % 11 - 5))
+        .into_array();
     assert_eq!(array.shape(), shape);
     if case.has("input") {
         assert_elements(&array, &case.numbers("input"));
@@ -197,7 +198,7 @@ fn places(case: &Case, field: &str) -> Vec<usize> {
 pub(crate) fn jax_in_dim(case: &Case) -> String {
     let places = places(case, "dims");
     let target: Vec<i64> = case.numbers("shape");
-    let array = Layout::counted(&case.shape("arg_shape"));
+    let array = Strided::counted(&case.shape("arg_shape"));
     let question = Question::Placed { array, shape: target, places: places.clone() };
     if case.has("jax_shortcut") {
         let refused = compare(&question, &Answer::Refused(vec!["AxisCount"]));
@@ -222,7 +223,7 @@ pub(crate) fn jax_along(case: &Case) -> String {
     if case.get("ngraph_form") == false {
         return "no set: out of order, or no axes".into();
     }
-    let array = Layout::counted(&case.shape("arg_shape"));
+    let array = Strided::counted(&case.shape("arg_shape"));
     let (shape, axes) = (case.numbers("shape"), case.shape("broadcast_axes"));
     let answer = if case.get("ngraph_valid") == true {
         Answer::Valid(Valid {
@@ -254,8 +255,8 @@ pub(crate) fn ngraph(case: &Case) -> String {
         from_one(&shape)
     } else {
         let elements: Vec<i64> = case.numbers("arg");
-        let array = Layout::new(&shape, false, elements[0], vec![]);
-        assert_elements(array.base(), &elements);
+        let array = Strided::numbered(Layout::plain(&shape), elements[0]);
+        assert_elements(&array.view(), &elements);
         array
     };
     let axes = case.shape("broadcast_axes");
@@ -275,7 +276,7 @@ pub(crate) fn ngraph(case: &Case) -> String {
 pub(crate) fn ngraph_sums(case: &Case) -> String {
     let shape = case.shape("delta_shape");
     assert_eq!(case.text("delta"), "iota_from_1");
-    let arrays = [false, true].map(|f_order| Layout::new(&shape, f_order, 1, vec![]));
+    let arrays = [Lie::C, Lie::F].map(|order| Strided::numbered(order.layout(&shape), 1));
     let elements = Some(vec![case.numbers("sum")]);
     let answer = Answer::Valid(Valid { shape: case.shape("sum_shape"), elements, ..Valid::default() });
     let result = compare(&Question::SumOver { arrays, axes: case.shape("broadcast_axes") }, &answer);
@@ -285,15 +286,15 @@ pub(crate) fn ngraph_sums(case: &Case) -> String {
 /// ONNX's `Expand` and the bidirectional mode of OpenVINO's `Broadcast` stretch the array and the target
 /// alike: the result has their joint shape. Compares the view of the array.
 fn both_ways(case: &Case, shape: &[usize], target: &[usize], ok: bool) -> String {
-    let question = Question::Together(vec![from_one(shape), Layout::counted(target)]);
+    let question = Question::Together(vec![from_one(shape), Strided::counted(target)]);
     if !ok {
         return compare(&question, &Answer::Refused(vec!["Incompatible"]));
     }
     let out_shape = case.shape("out_shape");
     let elements = out(case).map(|mut elements| {
         // of the target's array only its own shape is known
-        let other = Layout::counted(target);
-        let other = other.base().broadcast(&*out_shape).expect("their joint shape").iter().copied().collect();
+        let other = Strided::counted(target);
+        let other = other.view().broadcast(&*out_shape).expect("their joint shape").iter().copied().collect();
         elements.push(other);
         elements
     });

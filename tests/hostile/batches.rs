@@ -204,7 +204,7 @@ fn closures(t: &mut Table) {
 }
 
 fn closures_into(t: &mut Table) {
-    const WRONG: &str = "cannot write what comes of (0; 9223372036854775807) and (0; 9223372036854775807) \
+    const WRONG: &str = "cannot write the result of (0; 9223372036854775807) and (0; 9223372036854775807) \
         into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
     let (many, hollow) = (many(), hollow());
     let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
@@ -266,7 +266,7 @@ macro_rules! elementwise {
 }
 
 fn operations(t: &mut Table) {
-    const WRONG: &str = "cannot write what comes of (0; 9223372036854775807) and (0; 9223372036854775807) \
+    const WRONG: &str = "cannot write the result of (0; 9223372036854775807) and (0; 9223372036854775807) \
         into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
     elementwise!(t, "Batch::add", add, Add, +);
     elementwise!(t, "Batch::sub", sub, Sub, -);
@@ -325,7 +325,7 @@ fn outer_products(t: &mut Table) {
     t.call("Batch::apply_into", || y.apply_into(base_op::Outer, &y, &mut out))
         .gives(|()| out.iter().all(|&x| x == 4));
     t.call("Batch::apply_into", || y.apply_into(base_op::Outer, &y, &mut array![[[1]]])).refused(&format!(
-        "cannot write what comes of ({0}; 3) and ({0}; 3) into (1; 1, 1): the array has 3 axes, expected at least \
+        "cannot write the result of ({0}; 3) and ({0}; 3) into (1; 1, 1): the array has 3 axes, expected at least \
          10002",
         format!("{:?}", spread()).trim_matches(['[', ']'])
     ));

@@ -7,6 +7,7 @@
 
 mod batches;
 mod clients;
+mod forms;
 mod limits;
 mod partial;
 mod shapes;
@@ -15,8 +16,6 @@ mod sums;
 mod table;
 mod views;
 
-// for the code that it has compiled already
-use common as _;
 use ndarray::{Array, ArrayD, ArrayView, ArrayView1, ArrayView2, IxDyn, ShapeBuilder, aview0};
 use ndarray_broadcast::prelude::*;
 use num_traits::Zero;
@@ -132,6 +131,10 @@ fn every_function_answers_at_once() {
     limits::rows(&mut limits);
     // results of 64,000 views, and shapes of half a million axes
     limits.check(time, 1 << 26);
+    let mut all_forms = Table::new();
+    forms::rows(&mut all_forms);
+    all_forms.check(time, 1 << 20);
+    forms::assert_complete(include_str!("public.txt"));
     let called: BTreeSet<&str> = table.names().collect();
     let missing: Vec<_> = include_str!("public.txt").lines().filter(|name| !called.contains(name)).collect();
     assert!(missing.is_empty(), "not in the table: {missing:?}");

@@ -4,9 +4,10 @@
 //! One test, because the counts are those of the process: threads share them.
 #![allow(clippy::cast_precision_loss, reason = "numbers are small")]
 
-use ndarray::{Array, Array2, Array3, ArrayView1, ArrayViewMut1, Ix1, Ix2, ShapeBuilder, s};
-use ndarray_broadcast::{base_op, broadcast_apply, broadcast_map, fused};
-use ndarray_broadcast::{keepdims, prelude::*};
+use common::forms::{Call, Destination, Element, Form, base_operations, forms};
+use ndarray::{Array, Array2, Array3, ArrayD, ArrayView1, ArrayViewMut1, Ix1, ShapeBuilder, s};
+use ndarray_broadcast::broadcast_map;
+use ndarray_broadcast::prelude::*;
 use num_traits::{FromPrimitive, One, Zero};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -118,7 +119,7 @@ impl FromPrimitive for Counted {
 }
 
 /// An element of products, whose types are `Copy`: there is nothing to drop, but its operations panic.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 struct Plain {
     value: f64,
 }
@@ -200,12 +201,50 @@ fn at_every_point() {
         let make = || (counted(shape, f_order), counted((1, shape.1), f_order), counted(shape, false));
         let nothing = |name: &str, work: &dyn Fn(&mut Arrays)| every_point(name, Leaves::Nothing, make, work);
         let new = |name: &str, work: &dyn Fn(&mut Arrays)| every_point(name, Leaves::NewElements, make, work);
-        reductions(&nothing);
-        maps(&nothing, &new);
-        batches(&nothing);
-        threads(&nothing, &new);
+        for form in forms() {
+            of_form(&form, shape, f_order);
+        }
+        by_value(&nothing, &new);
     }
-    products();
+    base_operations_of_plain();
+}
+
+/// A form of the table, over sets of axes.
+fn of_form(form: &Form<Counted>, shape: (usize, usize), f_order: bool) {
+    let leaves = if form.into == Destination::Filled { Leaves::NewElements } else { Leaves::Nothing };
+    // along the long axis of a long array, which has many points
+    let sets: &[&[usize]] = match shape {
+        (9, _) => &[&[0]],
+        (_, 17) => &[&[1]],
+        _ => &[&[], &[0], &[1], &[0, 1]],
+    };
+    for &axes in sets {
+        let others: Vec<usize> = (0..2).rev().filter(|axis| !axes.contains(axis)).collect();
+        let make = || {
+            let arrays = [counted(shape, f_order), counted((1, shape.1), f_order)].map(Array::into_dyn);
+            let call = Call::new(arrays[0].view(), arrays[1].view(), axes, &others);
+            let out =
+                ArrayD::from_shape_simple_fn(form.out_shape(&call).unwrap_or_default(), || Counted::new(1.0));
+            (arrays, out)
+        };
+        every_point(&format!("{form}, over {axes:?}"), leaves, make, |([x, y], out)| {
+            let call = Call::new(x.view(), y.view(), axes, &others);
+            let _result = form.run(&call, &mut out.view_mut()).unwrap();
+        });
+        if !form.name.starts_with("Reduce::") {
+            return;
+        }
+    }
+}
+
+impl Element for Counted {
+    fn times(&self, other: &Self) -> Self {
+        times(self, other)
+    }
+
+    fn join(self, other: Self) -> Self {
+        join(self, other)
+    }
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "as `reduce_axes` calls it")]
@@ -219,71 +258,19 @@ fn times(a: &Counted, b: &Counted) -> Counted {
     a.clone() * b.clone()
 }
 
-/// Every method of [`Reduce`], for a source made of an array and a row. `out` has the shape of the array.
-macro_rules! reductions_of {
-    ($each:expr, $name:literal, |$a:ident, $row:ident, $out:ident| $source:expr) => {
-        reductions_of! { $each, $name, ($a, $row, $out) $source;
-            sum_axes(0).unwrap();
-            sum_axes([0, 1]).unwrap();
-            sum_axes([0_usize; 0]).unwrap();
-            sum_axes(keepdims(1)).unwrap();
-            sum_axes(..).unwrap();
-            sum_to([$out.nrows(), 1]).unwrap();
-            sum_to(1).unwrap();
-            sum_to(&$out.slice(s![..1, ..])).unwrap();
-            into_sum_to([1, $out.ncols()]).unwrap();
-            sum_in_dim([$out.ncols(), 1], [1, 0]).unwrap();
-            mean_axes(0).unwrap();
-            mean_axes(keepdims([0, 1])).unwrap();
-            mean_axes(..).unwrap();
-            mean_to([$out.nrows(), 1]).unwrap();
-            max_axes(1).unwrap();
-            max_axes(keepdims(..)).unwrap();
-            max_to(1).unwrap();
-            min_to(&$out.slice(s![..1, ..])).unwrap();
-            min_axes(keepdims(0)).unwrap();
-            reduce_axes(0, Counted::default(), join).unwrap();
-            reduce_axes(keepdims(1), Counted::default(), join).unwrap();
-            reduce_to(1, Counted::default(), join).unwrap();
-            assign_sum_to($out).unwrap();
-            assign_sum_to(&mut $out.slice_mut(s![..1, ..])).unwrap();
-            add_sum_to($out).unwrap();
-            add_sum_to(&mut $out.slice_mut(s![.., 1..2])).unwrap();
-            scaled_add_sum_to(Counted::new(3.0), $out).unwrap();
-            scaled_add_sum_to(Counted::new(3.0), &mut $out.slice_mut(s![..1, ..])).unwrap();
-            add_sum_in_dim_to(&mut $out.slice_mut(s![..1, ..]).reversed_axes(), [1, 0]).unwrap();
-        }
-    };
-    ($each:expr, $name:literal, ($a:ident, $row:ident, $out:ident) $source:expr;
-        $($call:ident $arguments:tt . unwrap();)*) => {$(
-        $each(concat!($name, ".", stringify!($call $arguments)), &|($a, $row, $out)| {
-            let _ = (&$row, &$out);
-            let _result = $source.$call $arguments.unwrap();
-        });
-    )*};
-}
-
-fn reductions(each: Each<'_>) {
-    reductions_of!(each, "array", |a, row, out| a.view());
-    reductions_of!(each, "transposed array", |a, row, out| a.t().reversed_axes());
-    reductions_of!(each, "fused", |a, row, out| fused((&*a, &*row), times));
-    reductions_of!(each, "fused of one", |a, row, out| fused(&*a, Counted::clone));
+/// Calls with arrays by value, or with other types than those of the table.
+fn by_value(each: Each<'_>, new: Each<'_>) {
+    each("a part of an array", &|(a, _, out)| a.add_sum_to(&mut out.slice_mut(s![.., 1..2])).unwrap());
+    each("an array with its axes reversed", &|(a, ..)| drop(a.t().sum_axes([0, 1]).unwrap()));
     each("array by value", &|(a, ..)| drop(std::mem::take(a).into_sum_to(1).unwrap()));
     each("array by value, as it is", &|(a, ..)| {
         point();
         let shape = a.raw_dim();
         drop(std::mem::take(a).into_sum_to(shape).unwrap());
     });
-}
-
-fn maps(each: Each<'_>, new: Each<'_>) {
     new("broadcast_map of one", &|(a, ..)| drop(broadcast_map(&*a, Counted::clone).unwrap()));
-    new("broadcast_map", &|(a, row, _)| drop(broadcast_map((&*a, &*row), times).unwrap()));
     new("broadcast_map of three", &|(a, row, out)| {
         drop(broadcast_map((&a.t(), &row.t(), &out.t()), |a, b, c| join(times(a, b), c.clone())).unwrap());
-    });
-    each("broadcast_apply", &|(a, row, out)| {
-        broadcast_apply(out, (&*a, &*row), |out, a, b| *out = times(a, b)).unwrap();
     });
     each("into_broadcast_map", &|(a, row, _)| {
         drop(std::mem::take(a).into_broadcast_map(&*row, times));
@@ -298,10 +285,12 @@ fn maps(each: Each<'_>, new: Each<'_>) {
         let shared = std::mem::take(a).into_shared();
         drop(shared.clone().into_broadcast_map(&*row, times));
     });
-    new("materialize", &|(a, ..)| drop(a.materialize()));
-    new("try_materialize", &|(a, ..)| drop(a.t().try_materialize().unwrap()));
-    each("materialize_into", &|(_, row, out)| row.materialize_into(out).unwrap());
+    new("try_materialize, transposed", &|(a, ..)| drop(a.t().try_materialize().unwrap()));
     each("materialize_into, transposed", &|(a, _, out)| a.materialize_into(&mut out.view_mut()).unwrap());
+    each("Batch::map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().map(a.ncols(), copy).unwrap()));
+    each("Batch::sum_batch_to of a batch", &|(a, row, _)| {
+        drop(a.batch::<Ix1>().unwrap().sum_batch_to(&row.batch::<Ix1>().unwrap()).unwrap());
+    });
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "as `Batch::map` calls it")]
@@ -310,80 +299,37 @@ fn copy(from: ArrayView1<'_, Counted>, mut to: ArrayViewMut1<'_, Counted>) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.clone());
 }
 
-fn batches(each: Each<'_>) {
-    each("Batch::map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().map(a.ncols(), copy).unwrap()));
-    each("Batch::zip_map", &|(a, row, _)| {
-        let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.zip_map(&y, a.ncols(), |x, _, out| copy(x, out)).unwrap());
-    });
-    each("Batch::zip_map of three", &|(a, row, _)| {
-        let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.zip_map((&y, &x), a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
-    });
-    each("Batch::zip_map_into", &|(a, row, out)| {
-        let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        x.zip_map_into(&y, out, |x, _, out| copy(x, out)).unwrap();
-    });
-    each("Batch::sum_batch_to", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().sum_batch_to(()).unwrap()));
-    each("Batch::sum_batch_to of a batch", &|(a, row, _)| {
-        drop(a.batch::<Ix1>().unwrap().sum_batch_to(&row.batch::<Ix1>().unwrap()).unwrap());
-    });
-    each("Batch::add_sum_batch_to", &|(a, row, _)| {
-        a.batch::<Ix1>().unwrap().add_sum_batch_to(&mut row.row_mut(0)).unwrap();
-    });
-}
-
-/// The same on several threads, or with their bounds on one.
-fn threads(each: Each<'_>, new: Each<'_>) {
-    reductions_of!(each, "array.par()", |a, row, out| a.par());
-    reductions_of!(each, "fused.par()", |a, row, out| fused((&*a, &*row), times).par());
-    new("broadcast_map of par", &|(a, row, _)| drop(broadcast_map((&*a, &*row).par(), times).unwrap()));
-    each("broadcast_apply of par", &|(a, row, out)| {
-        broadcast_apply(out, (&*a, &*row).par(), |out, a, b| *out = times(a, b)).unwrap();
-    });
-    each("Batch::par map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().par().map(a.ncols(), copy).unwrap()));
-    each("Batch::par zip_map", &|(a, row, _)| {
-        let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.par().zip_map(&y, a.ncols(), |x, _, out| copy(x, out)).unwrap());
-    });
-    each("Batch::par zip_map of three", &|(a, row, _)| {
-        let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        drop(x.par().zip_map((&y, &x), a.ncols(), |x, _, _, out| copy(x, out)).unwrap());
-    });
-    each("Batch::par zip_map_into", &|(a, row, out)| {
-        let (x, y) = (a.batch::<Ix1>().unwrap(), row.batch::<Ix1>().unwrap());
-        x.par().zip_map_into(&y, out, |x, _, out| copy(x, out)).unwrap();
-    });
-}
-
 /// The operations of [`base_op`], whose elements are `Copy`: a panic leaves the operands as they were.
-fn products() {
+fn base_operations_of_plain() {
     let number = |i: usize| Plain::new(i as f64 + 1.0);
-    let matrices = Array3::from_shape_fn((2, 3, 3), |(i, j, k)| number(9 * i + 3 * j + k));
-    let vectors = Array2::from_shape_fn((2, 3), |(i, j)| number(3 * i + j));
-    let ([m, n], [u, v]) = (
-        [matrices.batch::<Ix2>().unwrap(), matrices.batch::<Ix2>().unwrap()],
-        [vectors.batch::<Ix1>().unwrap(), vectors.batch::<Ix1>().unwrap()],
-    );
-    macro_rules! products {
-        ($($left:ident $Op:ident $right:ident;)*) => {$(
-            let result = $left.apply(base_op::$Op, &$right).unwrap();
-            let name = |how: &str| format!("{} {how}", stringify!($Op));
-            let none = || ();
-            every_point(&name(""), Leaves::Nothing, none, |()| drop($left.apply(base_op::$Op, &$right)));
-            every_point(&name("par"), Leaves::Nothing, none, |()| drop($left.par().apply(base_op::$Op, &$right)));
-            let out = || result.clone();
-            every_point(&name("into"), Leaves::Nothing, out, |out| {
-                $left.apply_into(base_op::$Op, &$right, out).unwrap();
-            });
-            every_point(&name("par into"), Leaves::Nothing, out, |out| {
-                $left.par().apply_into(base_op::$Op, &$right, out).unwrap();
-            });
-            assert_eq!($left.apply(base_op::$Op, &$right).unwrap(), result);
-        )*};
+    let x = Array3::from_shape_fn((2, 3, 3), |(i, j, k)| number(9 * i + 3 * j + k)).into_dyn();
+    let y = Array3::from_shape_fn((1, 3, 3), |(_, j, k)| number(3 * j + k)).into_dyn();
+    let call = Call::new(x.view(), y.view(), &[2], &[0, 1]);
+    for form in base_operations() {
+        let out = || ArrayD::from_elem(form.out_shape(&call).unwrap_or_default(), number(0));
+        let expected = form.result(&call, &number(0)).unwrap();
+        every_point(&form.to_string(), Leaves::Nothing, out, |out| {
+            form.run(&call, &mut out.view_mut()).unwrap();
+        });
+        assert_eq!(form.result(&call, &number(0)).unwrap(), expected, "{form}");
     }
-    products! {
-        u Add v; u Sub v; m Mul n; m Div n;
-        u Inner v; u Outer v; m MatVec v; u VecMat m; m MatMul n;
+}
+
+impl FromPrimitive for Plain {
+    fn from_i64(n: i64) -> Option<Self> {
+        f64::from_i64(n).map(Self::new)
+    }
+    fn from_u64(n: u64) -> Option<Self> {
+        f64::from_u64(n).map(Self::new)
+    }
+}
+
+impl Element for Plain {
+    fn times(&self, other: &Self) -> Self {
+        *self * *other
+    }
+
+    fn join(self, other: Self) -> Self {
+        self + other
     }
 }

@@ -1,7 +1,7 @@
 //! Elements that own something: none is lost, none is dropped twice, also where the closure panics. Maps of an array by
 //! value: the memory that is reused, the storage that stays, and errors that give it back.
 
-use common::{Layout, assert_words, layout, layout_to_write, operand_of, scrambled, shape, view_of_rank};
+use common::{Strided, assert_words, layout, layout_to_write, operand_of, scrambled, shape, view_of_rank};
 use ndarray::{
     ArcArray, Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView2, Dimension, ErrorKind, ShapeBuilder,
     array,
@@ -208,7 +208,7 @@ fn threads_visit_every_element_once() {
 }
 
 /// An array of any layout, and an operand that may go to its shape or may have more axes.
-fn array_and_operand() -> impl Strategy<Value = (Layout, Layout)> {
+fn array_and_operand() -> impl Strategy<Value = (Strided<i64>, Strided<i64>)> {
     (shape(5), prop::bool::weighted(0.2), any::<bool>()).prop_flat_map(|(joint, clash, swap)| {
         let other = operand_of(joint.clone(), clash);
         other.prop_flat_map(move |other| {
@@ -224,11 +224,11 @@ fn f(a: &i64, b: &i64) -> i64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(common::cases(200))]
 
     #[test]
     fn as_a_new_array((own, other) in array_and_operand()) {
-        let owned = || own.steps_from(own.base().mapv(scrambled));
+        let owned = || own.map(|&k| scrambled(k)).into_array();
         let (other, before) = (other.view(), owned());
         let expected = broadcast_map((&before, &other), f);
         let (place, strides) = (before.as_ptr(), before.strides().to_vec());

@@ -2,7 +2,7 @@
 
 use common::number::{Same, apply, map, map_sum_to, map_sum_to_match};
 use common::number::{par_apply, par_map};
-use common::{Layout, aligned_right, indices, joint, layout, operand_of, read_at, variant, view_of_rank};
+use common::{Strided, aligned_right, indices, joint, layout, operand_of, read_at, variant, view_of_rank};
 use ndarray::{Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, Slice};
 use ndarray_broadcast::prelude::*;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn shape() -> impl Strategy<Value = Vec<usize>> {
 }
 
 /// 1 to 6 operands that go to one shape, if not `clash`, and that shape.
-fn operands() -> impl Strategy<Value = Vec<Layout>> {
+fn operands() -> impl Strategy<Value = Vec<Strided<i64>>> {
     (shape(), prop::bool::weighted(0.1)).prop_flat_map(|(joint, clash)| {
         prop::collection::vec(operand_of(joint, clash).prop_flat_map(layout), 1..=6)
     })
@@ -30,18 +30,18 @@ fn mix(elements: &[i64]) -> i64 {
 }
 
 /// What the elements of all operands at each index of `shape` mix to.
-fn mixed(operands: &[Layout], shape: &[usize]) -> BTreeMap<Vec<usize>, i64> {
-    let element = |layout: &Layout, index: &[usize]| {
+fn mixed(operands: &[Strided<i64>], shape: &[usize]) -> BTreeMap<Vec<usize>, i64> {
+    let element = |layout: &Strided<i64>, index: &[usize]| {
         let own = layout.shape();
-        layout.element(&read_at(index, &own, &aligned_right(own.len(), shape.len())))
+        *layout.at(&read_at(index, own, &aligned_right(own.len(), shape.len())))
     };
     let at =
         |index: &Vec<usize>| mix(&operands.iter().map(|operand| element(operand, index)).collect::<Vec<_>>());
     indices(shape).into_iter().map(|index| (index.clone(), at(&index))).collect()
 }
 
-fn shapes(operands: &[Layout]) -> Vec<Vec<usize>> {
-    operands.iter().map(Layout::shape).collect()
+fn shapes(operands: &[Strided<i64>]) -> Vec<Vec<usize>> {
+    operands.iter().map(|array| array.shape().to_vec()).collect()
 }
 
 fn assert_mixed(out: &ArrayViewD<'_, i64>, expected: &BTreeMap<Vec<usize>, i64>) {
@@ -50,7 +50,7 @@ fn assert_mixed(out: &ArrayViewD<'_, i64>, expected: &BTreeMap<Vec<usize>, i64>)
 }
 
 /// The views with leading axes of size 1, so that all have as many.
-fn of_one_rank<'a>(operands: &'a [Layout], ndim: usize) -> Vec<ArrayViewD<'a, i64>> {
+fn of_one_rank<'a>(operands: &'a [Strided<i64>], ndim: usize) -> Vec<ArrayViewD<'a, i64>> {
     let pad = |mut view: ArrayViewD<'a, i64>| {
         while view.ndim() < ndim {
             view = view.insert_axis(Axis(0));
@@ -93,14 +93,14 @@ fn with_output(
 }
 
 /// A shape that the joint one sums to, or perhaps does not.
-fn operands_and_target() -> impl Strategy<Value = (Vec<Layout>, Vec<usize>)> {
+fn operands_and_target() -> impl Strategy<Value = (Vec<Strided<i64>>, Vec<usize>)> {
     (shape(), prop::bool::weighted(0.2)).prop_flat_map(|(joint, clash)| {
         let all = prop::collection::vec(operand_of(joint.clone(), false).prop_flat_map(layout), 1..=6);
         (all, operand_of(joint, clash))
     })
 }
 
-fn fixed_maps<'a>(operands: &'a [Layout], expected: &BTreeMap<Vec<usize>, i64>, ndim: usize) {
+fn fixed_maps<'a>(operands: &'a [Strided<i64>], expected: &BTreeMap<Vec<usize>, i64>, ndim: usize) {
     fn check<D: Same>(views: &[ArrayView<'_, i64, D>], expected: &BTreeMap<Vec<usize>, i64>) {
         let out = map(views, mix).unwrap();
         assert_mixed(&out.view().into_dyn(), expected);
@@ -125,11 +125,11 @@ fn fixed_maps<'a>(operands: &'a [Layout], expected: &BTreeMap<Vec<usize>, i64>, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(common::cases(192))]
 
     #[test]
     fn map_is_the_model(operands in operands()) {
-        let views: Vec<_> = operands.iter().map(Layout::view).collect();
+        let views: Vec<_> = operands.iter().map(Strided::view).collect();
         let mut calls = 0;
         let out = map(&views, |x| { calls += 1; mix(x) });
         match (joint(&shapes(&operands)), out) {
@@ -160,7 +160,7 @@ proptest! {
         plan in prop::collection::vec((any::<u8>(), any::<bool>(), 1..3_usize, 0..2_usize), 7),
         dense in any::<bool>(),
     ) {
-        let views: Vec<_> = operands.iter().map(Layout::view).collect();
+        let views: Vec<_> = operands.iter().map(Strided::view).collect();
         let Ok(shape) = joint(&shapes(&operands)) else { return Ok(()) };
         let shape = if shape.len() < 6 { [more, shape].concat() } else { shape };
         let plan: Vec<_> =
@@ -185,9 +185,9 @@ proptest! {
     ) {
         let fits = operands.iter().all(|operand| {
             let own = operand.shape();
-            own.len() <= output.len() && joint(&[own, output.clone()]) == Ok(output.clone())
+            own.len() <= output.len() && joint(&[own, &output[..]]) == Ok(output.clone())
         });
-        let views: Vec<_> = operands.iter().map(Layout::view).collect();
+        let views: Vec<_> = operands.iter().map(Strided::view).collect();
         let mut out = ArrayD::from_elem(output, -1_i64);
         let result = apply(&mut out, &views, |out, _| *out = 0);
         prop_assert_eq!(result.is_ok(), fits);
@@ -196,7 +196,7 @@ proptest! {
 
     #[test]
     fn map_sum_to_is_the_model((operands, target) in operands_and_target()) {
-        let views: Vec<_> = operands.iter().map(Layout::view).collect();
+        let views: Vec<_> = operands.iter().map(Strided::view).collect();
         let joint = joint(&shapes(&operands)).expect("one shape");
         let sum = map_sum_to(&views, &*target, mix);
         let places = aligned_right(target.len(), joint.len());
@@ -230,7 +230,7 @@ proptest! {
         if view.ndim() <= 6 {
             view_of_rank!(view.clone(), fixed => prop_assert_eq!(fixed.materialize().into_dyn(), copy.clone()));
         }
-        let shape = [more, operand.shape()].concat();
+        let shape = [more, operand.shape().to_vec()].concat();
         let wide = view.broadcast_to(&*shape).unwrap();
         prop_assert_eq!(&wide.materialize(), &wide);
         let out = with_output(&shape, &plan, |out| view.materialize_into(out).unwrap());

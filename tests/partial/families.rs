@@ -1,7 +1,7 @@
 //! Targets with -1, axis sets, batches and sums, against the same on known shapes.
 
-use super::oracle::{assert_smallest, instances, joint_shape, language, worlds};
 use super::p;
+use common::oracle::{assert_smallest, instances, joint_shape, language, worlds};
 use ndarray_broadcast::partial::{
     Decision, PartialShape, ResultRule, decide, infer_axes, infer_batch, infer_in_dim, infer_shapes,
     infer_sum, infer_target, verify,

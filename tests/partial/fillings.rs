@@ -7,8 +7,8 @@
 //! - the checks hold exactly for the fillings that succeed.
 
 use super::names::dims;
-use super::oracle::{Names as Filled, covers, joint, joint_shape, worlds};
 use super::p;
+use common::oracle::{Names as Filled, covers, joint, joint_shape, worlds};
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, PartialShape, ResultRule, ShapeOp, decide_result, infer_axes, infer_batch,
     infer_branches, infer_in_dim, infer_ranks, infer_result_shape, infer_shapes, infer_sum, infer_sum_in_dim,
@@ -144,7 +144,7 @@ fn hold(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..common::cases(1500) })]
 
     #[test]
     fn together(operands in vec(shape(3), 1..4)) {

@@ -4,7 +4,6 @@
 mod families;
 mod fillings;
 mod names;
-mod oracle;
 mod plan;
 mod proof;
 mod run;

@@ -1,7 +1,7 @@
 //! Names with ranges, and names that are bound across operations, against all assignments.
 
-use super::oracle::{Names as Assigned, covers, instances, joint_shape, product, worlds};
 use super::p;
+use common::oracle::{Names as Assigned, covers, instances, joint_shape, product, worlds};
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, PartialShape, Plan, ResultRule, ShapeOp, decide, decide_result, infer_shapes,
     infer_target, verify,
@@ -116,7 +116,7 @@ fn taken(steps: Vec<Step>) -> Result<(Names, Vec<Step>), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(common::cases(600))]
 
     /// Names with ranges, without any bindings.
     #[test]

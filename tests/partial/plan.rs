@@ -1,7 +1,7 @@
 //! From partial shapes to real ones.
 
-use super::oracle::{Names, covers, joint_shape, worlds};
 use super::p;
+use common::oracle::{Names, covers, joint_shape, worlds};
 use ndarray_broadcast::broadcast_shapes;
 use ndarray_broadcast::partial::{
     Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes, verify,
@@ -55,7 +55,7 @@ pub(crate) fn described() -> impl Strategy<Value = (Vec<usize>, PartialShape)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(common::cases(400))]
 
     /// A plan gives what `broadcast_shapes` gives of the shapes that it was made for, and an error
     /// where that has one.

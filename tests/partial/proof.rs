@@ -2,7 +2,7 @@
 //! names stand for one size in all nodes.
 
 use super::names::dims;
-use super::oracle::{
+use common::oracle::{
     Names, Outcomes, assert_smallest, covers, instances, joint, joint_shape, language, product, worlds,
 };
 use ndarray::{ArrayD, IxDyn};
@@ -258,7 +258,7 @@ fn is_as_declared(nodes: &[Node], shapes: &[Vec<usize>]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(common::cases(1000))]
 
     #[test]
     fn one_size_for_each_name(nodes in nodes()) {

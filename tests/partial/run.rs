@@ -1,9 +1,9 @@
 //! Infer, then run: what an operation makes of arrays is what was inferred of their shapes.
 
 use super::names::dims;
-use super::oracle::{assert_smallest, covers, language, worlds};
 use super::p;
 use super::plan::described;
+use common::oracle::{assert_smallest, covers, language, worlds};
 use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, IxDyn};
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, PartialShape, ShapeOp, infer_axes, infer_batch, infer_in_dim, infer_ranks,
@@ -71,7 +71,7 @@ fn view_of(result: Result<ArrayViewD<'_, f32>, BroadcastError>) -> Result<Vec<us
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(common::cases(1500))]
 
     #[test]
     fn views(a in described(), b in described(), target in vec(-2..5_isize, 0..4), axes in vec(-4..4_isize, 0..4)) {
@@ -230,7 +230,7 @@ fn covered(shape: &PartialShape, names: [usize; 2], sizes: &[usize]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(common::cases(1500))]
 
     /// Never, always and the checks are what `resolve` says of all shapes; no result lies outside the inferred ones.
     #[test]

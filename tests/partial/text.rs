@@ -191,6 +191,8 @@ pub(crate) fn dims() -> impl Strategy<Value = Dim> {
 }
 
 proptest! {
+    #![proptest_config(common::cases(256))]
+
     #[test]
     fn round_trip(dims in proptest::collection::vec(dims(), 0..5)) {
         let shape = PartialShape::ranked(dims.clone());

@@ -1,8 +1,8 @@
 //! Copies and maps.
 
 use crate::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
-use crate::layouts::{Random, Strided, check, codes, scrambled};
-use common::{aligned_right, numbers_read};
+use crate::layouts::{Output, Random, check, codes, scrambled};
+use common::{Choices, Strided, aligned_right, numbers_read};
 use ndarray::{ArrayD, ArrayViewD};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map};

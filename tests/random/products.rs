@@ -2,8 +2,8 @@
 
 use crate::copies::stretched;
 use crate::elements::{Element, Newtype, Three, Wide};
-use crate::layouts::{Random, Strided, check, codes, scrambled};
-use common::{aligned_right, numbers_read};
+use crate::layouts::{Output, Random, check, codes, scrambled};
+use common::{Choices, Layout, Strided, aligned_right, numbers_read};
 use ndarray::{Array, Dimension, LinalgScalar};
 use ndarray_broadcast::base_op;
 use ndarray_broadcast::prelude::*;
@@ -65,6 +65,11 @@ fn sides(random: &mut Random, most: usize) -> [usize; 3] {
     sides
 }
 
+/// The batch of an operand that is repeated, as a whole or along some axes.
+fn repeated_batch(random: &mut Random, batch: &[usize]) -> Vec<usize> {
+    if random.one_in(2) { batch[random.below(batch.len() + 1)..].to_vec() } else { random.operand_of(batch) }
+}
+
 impl<A: Element + Copy> Product<A> {
     fn random(random: &mut Random) -> Self {
         let operation = random.below(OPERATIONS.len());
@@ -82,10 +87,10 @@ impl<A: Element + Copy> Product<A> {
         let terms = if operation == 4 { 1 } else { terms };
         let all = base.iter().product::<usize>() * terms;
         let batch = random.shape(3, most / all.max(1));
-        let [batch_a, batch_b] = [(); 2].map(|()| random.operand_of(&batch));
-        // with a batch of its own, so that the joint one is `batch`
-        let (batch_a, batch_b) =
-            if random.one_in(2) { (batch.clone(), batch_b) } else { (batch_a, batch.clone()) };
+        let other = repeated_batch(random, &batch);
+        // one of the operands has the joint batch
+        let [batch_a, batch_b] =
+            if random.one_in(2) { [batch.clone(), other] } else { [other, batch.clone()] };
         let joined = |batch: &[usize], base: &[usize]| [batch, base].concat();
         let few = |place, times| {
             if terms <= 60 {
@@ -94,8 +99,11 @@ impl<A: Element + Copy> Product<A> {
                 scrambled(place, times) % 2 * i64::from(A::MOST > 1025)
             }
         };
-        let a = random.array::<A>(&joined(&batch_a, &base_a), true, few);
-        let b = random.array::<A>(&joined(&batch_b, &base_b), true, few);
+        let is_plain = random.one_in(2);
+        let [a, b] = [joined(&batch_a, &base_a), joined(&batch_b, &base_b)].map(|shape| {
+            let layout = if is_plain { Layout::plain(&shape) } else { Layout::any(random, &shape, true) };
+            random.array_in::<A>(layout, few)
+        });
         let (first, second) = (codes(&a.view()), codes(&b.view()));
         let numbers = |own: &[usize]| -> Vec<usize> {
             numbers_read(&batch, own, &aligned_right(own.len(), batch.len())).collect()

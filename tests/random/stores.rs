@@ -1,44 +1,32 @@
 //! Large stores on several threads: each thread writes elements that are its own, and the results have the bits of one thread.
 
 use crate::layouts::Random;
-use ndarray::{Array1, Array2, ArrayD, ArrayViewMutD, Axis, IxDyn, Slice};
+use common::{Choices, Layout, Lie, Spacing, Strided};
+use ndarray::{Array1, Array2, ArrayD, ArrayViewMutD, IxDyn};
 use ndarray_broadcast::{broadcast_apply, prelude::*};
 use rayon::ThreadPoolBuilder;
 use std::mem::swap;
 
-/// An array with the elements of `values`, one of several layouts, within a larger one whose other elements are 7.
-struct Framed {
-    whole: ArrayD<f32>,
-    layout: usize,
-}
-
 const LAYOUTS: usize = 4;
 
-impl Framed {
-    fn new(shape: &[usize], layout: usize) -> Self {
-        let mut stored = shape.to_vec();
-        match layout {
-            1 => stored.reverse(),
-            2 => stored.iter_mut().for_each(|size| *size *= 2),
-            3 => stored[0] += 2,
-            _ => {}
-        }
-        Self { whole: ArrayD::from_elem(IxDyn(&stored), 7.0), layout }
-    }
-
-    fn view(&mut self) -> ArrayViewMutD<'_, f32> {
-        let mut view = self.whole.view_mut();
-        match self.layout {
-            1 => view = view.reversed_axes(),
-            2 => {
-                (0..view.ndim())
-                    .for_each(|axis| view.slice_axis_inplace(Axis(axis), Slice::new(0, None, -2)));
-            }
-            3 => view.slice_axis_inplace(Axis(0), Slice::new(1, Some(-1), 1)),
-            _ => {}
-        }
-        view
-    }
+/// An array of 7s, in one of several layouts. What is between its elements is 7 as well.
+fn framed(shape: &[usize], layout: usize) -> Strided<f32> {
+    let order: Vec<usize> = (0..shape.len()).collect();
+    let layout = match layout {
+        1 => Lie::F.layout(shape),
+        2 => Layout::spaced(shape, &order, |_| Spacing {
+            step: 2,
+            before: 1,
+            reversed: true,
+            ..Spacing::DENSE
+        }),
+        3 => Layout::spaced(shape, &order, |axis| {
+            let frame = usize::from(axis == 0);
+            Spacing { before: frame, after: frame, ..Spacing::DENSE }
+        }),
+        _ => Layout::plain(shape),
+    };
+    Strided::filled(layout, 7.0)
 }
 
 /// Asserts that a call makes of the frame what the other one makes of it, on pools of several threads, again and again.
@@ -50,12 +38,12 @@ fn assert_same(
     for threads in [1, 2, 3, 8] {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         for layout in 0..LAYOUTS {
-            let mut expected = Framed::new(shape, layout);
-            serial(&mut expected.view());
+            let mut expected = framed(shape, layout);
+            serial(&mut expected.view_mut());
             for repetition in 0..if cfg!(debug_assertions) { 2 } else { 25 } {
-                let mut found = Framed::new(shape, layout);
-                pool.install(|| par(&mut found.view()));
-                let same = found.whole.iter().zip(&expected.whole).all(|(a, b)| a.to_bits() == b.to_bits());
+                let mut found = framed(shape, layout);
+                pool.install(|| par(&mut found.view_mut()));
+                let same = found.cells.iter().zip(&expected.cells).all(|(a, b)| a.to_bits() == b.to_bits());
                 assert!(same, "{shape:?}, layout {layout}, {threads} threads, repetition {repetition}");
             }
         }

@@ -2,8 +2,8 @@
 
 use crate::copies::stretched;
 use crate::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
-use crate::layouts::{Random, Strided, check, codes, scrambled};
-use common::{numbers_read, sums, without_axes};
+use crate::layouts::{Output, Random, check, codes, scrambled};
+use common::{Choices, Strided, numbers_read, sums, without_axes};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{fused, keepdims};
 

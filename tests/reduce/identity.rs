@@ -1,8 +1,8 @@
 //! ⟨Bx, y⟩ = ⟨x, Bᵀy⟩ for every view of the crate, exactly, with integers.
 #![allow(clippy::many_single_char_names, reason = "x and y are the identity's, a, b, c operands")]
 
-use common::{Layout, joint, layout, operand_of, scrambled, shape, signed, view_of_rank, without_axes};
-use ndarray::{Array, ArrayD, ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension};
+use common::{Strided, joint, layout, operand_of, scrambled, shape, signed, view_of_rank, without_axes};
+use ndarray::{Array, ArrayRef, ArrayView, DimMax, Dimension};
 use ndarray_broadcast::{
     AxisSet, bounds::TargetShape, broadcast_arrays, broadcast_to_match_in_place,
     broadcast_to_match3_in_place, broadcast_views, reduction_axes,
@@ -11,22 +11,9 @@ use ndarray_broadcast::{keepdims, prelude::*};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
-/// A layout and a base array whose elements do not follow from each other.
-#[derive(Debug)]
-struct Random {
-    layout: Layout,
-    base: ArrayD<i64>,
-}
-
-impl Random {
-    fn new(layout: Layout, seed: i64) -> Self {
-        let base = layout.base().mapv(|k| scrambled(k + 1000 * seed));
-        Random { layout, base }
-    }
-
-    fn view(&self) -> ArrayViewD<'_, i64> {
-        self.layout.view_of(&self.base)
-    }
+/// The array with elements that do not follow from each other, other ones for each seed.
+fn seeded(array: &Strided<i64>, seed: i64) -> Strided<i64> {
+    array.map(|k| scrambled(k + 1000 * seed))
 }
 
 /// ⟨a, b⟩
@@ -66,26 +53,28 @@ where
 }
 
 /// An array and another, `y`, of a shape that it goes to.
-fn array_and_y(max_axes: usize) -> impl Strategy<Value = (Random, Random)> {
+fn array_and_y(max_axes: usize) -> impl Strategy<Value = (Strided<i64>, Strided<i64>)> {
     shape(max_axes).prop_flat_map(|target| {
         let x = operand_of(target.clone(), false).prop_flat_map(layout);
-        (x, layout(target)).prop_map(|(x, y)| (Random::new(x, 1), Random::new(y, 2)))
+        (x, layout(target)).prop_map(|(x, y)| (seeded(&x, 1), seeded(&y, 2)))
     })
 }
 
 /// Some arrays that go together and one, `y`, of their joint shape.
-fn family_and_y(count: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = (Vec<Random>, Random)> {
+fn family_and_y(
+    count: std::ops::RangeInclusive<usize>,
+) -> impl Strategy<Value = (Vec<Strided<i64>>, Strided<i64>)> {
     shape(7)
         .prop_flat_map(move |joint| {
             prop::collection::vec(operand_of(joint, false).prop_flat_map(layout), count.clone())
         })
         .prop_flat_map(|layouts| {
-            let shapes: Vec<_> = layouts.iter().map(Layout::shape).collect();
+            let shapes: Vec<_> = layouts.iter().map(|array| array.shape().to_vec()).collect();
             (Just(layouts), layout(joint(&shapes).expect("made to go together")))
         })
         .prop_map(|(layouts, y)| {
-            let operands = layouts.into_iter().zip(1..).map(|(layout, seed)| Random::new(layout, seed));
-            (operands.collect(), Random::new(y, 9))
+            let operands = layouts.into_iter().zip(1..).map(|(layout, seed)| seeded(&layout, seed));
+            (operands.collect(), seeded(&y, 9))
         })
 }
 
@@ -127,7 +116,7 @@ where
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(common::cases(200))]
 
     #[test]
     fn toward_a_shape((x, y) in array_and_y(7)) {
@@ -177,7 +166,7 @@ proptest! {
 
     #[test]
     fn one_to_six_arrays((operands, y) in family_and_y(1..=6)) {
-        let (operands, y): (Vec<_>, _) = (operands.iter().map(Random::view).collect(), y.view());
+        let (operands, y): (Vec<_>, _) = (operands.iter().map(Strided::view).collect(), y.view());
         macro_rules! tuple {
             ($($x:ident)+) => {{
                 let [$($x),+] = operands.as_slice() else { unreachable!() };
@@ -209,7 +198,7 @@ proptest! {
         }).prop_flat_map(|(to, axes)| {
             let own: Vec<usize> = without_axes(to.len(), &axes).iter().map(|&axis| to[axis]).collect();
             (layout(own), layout(to), Just(axes))
-        }).prop_map(|(x, y, axes)| (Random::new(x, 1), Random::new(y, 2), axes))
+        }).prop_map(|(x, y, axes)| (seeded(&x, 1), seeded(&y, 2), axes))
     ) {
         let (x, y, set) = (x.view(), y.view(), axes.iter().copied().collect::<AxisSet>());
         let bx = x.broadcast_axes(y.shape(), &axes).expect("the rest of the shape is the array's");
@@ -232,7 +221,7 @@ proptest! {
         }).prop_flat_map(|(to, places, ones)| {
             let own = places.iter().map(|&axis| if ones[axis] { 1 } else { to[axis] });
             (layout(own.collect()), layout(to), Just(places))
-        }).prop_map(|(x, y, places)| (Random::new(x, 1), Random::new(y, 2), places))
+        }).prop_map(|(x, y, places)| (seeded(&x, 1), seeded(&y, 2), places))
     ) {
         let (x, y) = (x.view(), y.view());
         let bx = x.broadcast_in_dim(y.shape(), &places).expect("distinct axes of fitting sizes");

@@ -171,7 +171,7 @@ fn numbers(largest: f64) -> impl Strategy<Value = f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(common::cases(200))]
 
     /// Against means of numbers that are scaled by a power of two, one part at a time.
     #[test]

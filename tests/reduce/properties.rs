@@ -1,8 +1,8 @@
 //! Sums of random shapes, axes and layouts against the naive model, exactly, with integers.
 
 use common::{
-    Layout, indices, layout, layout_to_write, operand_of, scrambled, shape, signed, sums, variant,
-    view_of_rank, without_axes,
+    Strided, layout, layout_to_write, operand_of, scrambled, shape, signed, sums, variant, view_of_rank,
+    without_axes,
 };
 use ndarray::{
     Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6,
@@ -16,20 +16,20 @@ use ndarray_broadcast::{keepdims, prelude::*};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
-/// The layout's base array with elements that do not follow from each other.
-pub(crate) fn scrambled_base(layout: &Layout) -> ArrayD<i64> {
-    layout.base().mapv(scrambled)
+/// An array of this layout whose elements do not follow from each other.
+pub(crate) fn scrambled_elements(array: &Strided<i64>) -> Strided<i64> {
+    array.map(|&k| scrambled(k))
 }
 
 /// The sum of the scrambled elements to `source`, axis `i` of which is at `places[i]`, without ndarray.
-pub(crate) fn model(layout: &Layout, source: &[usize], places: &[usize]) -> ArrayD<i64> {
+pub(crate) fn model(layout: &Strided<i64>, source: &[usize], places: &[usize]) -> ArrayD<i64> {
     let shape = layout.shape();
-    let values = indices(&shape).into_iter().map(|index| scrambled(layout.element(&index)));
-    ArrayD::from_shape_vec(source, sums(&shape, values, source, places)).expect("as many sums")
+    let values = layout.elements().map(|&k| scrambled(k));
+    ArrayD::from_shape_vec(source, sums(shape, values, source, places)).expect("as many sums")
 }
 
 /// An array of at most 7 axes, and some of its axes in any order.
-pub(crate) fn array_and_axes() -> impl Strategy<Value = (Layout, Vec<usize>)> {
+pub(crate) fn array_and_axes() -> impl Strategy<Value = (Strided<i64>, Vec<usize>)> {
     shape(7).prop_flat_map(|shape| {
         let axes = subsequence((0..shape.len()).collect::<Vec<_>>(), 0..=shape.len()).prop_shuffle();
         (layout(shape), axes)
@@ -164,14 +164,9 @@ impl Form {
     }
 }
 
-/// What the base array of an output is after a sum: all but the output's elements as they were.
-fn base_after(out: &Layout, base: &ArrayD<i64>, form: Form, sum: &ArrayD<i64>) -> ArrayD<i64> {
-    let mut after = base.clone();
-    for (index, &sum) in indices(&out.shape()).iter().zip(sum) {
-        let slot = &mut after[out.place(index).as_slice()];
-        *slot = form.element(*slot, sum);
-    }
-    after
+/// What an output is after a sum: all but its elements as they were.
+fn output_after(out: &Strided<i64>, form: Form, sum: &ArrayD<i64>) -> Strided<i64> {
+    out.with_elements(out.elements().zip(sum).map(|(&old, &sum)| form.element(old, sum)))
 }
 
 /// The new arrays that an array is summed to, the target's number of axes fixed.
@@ -200,7 +195,7 @@ fn sums_to(from: &[usize], to: &[usize]) -> Result<usize, &'static str> {
 }
 
 /// An array, and another to which it can be summed; in some cases something may be wrong.
-fn array_and_output() -> impl Strategy<Value = (Layout, Layout)> {
+fn array_and_output() -> impl Strategy<Value = (Strided<i64>, Strided<i64>)> {
     (shape(7), prop::bool::weighted(0.2), prop::bool::weighted(0.05)).prop_flat_map(
         |(from, clash, longer)| {
             let to = operand_of(from.clone(), clash)
@@ -211,12 +206,12 @@ fn array_and_output() -> impl Strategy<Value = (Layout, Layout)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(common::cases(300))]
 
     #[test]
     fn over_axes((layout, axes) in array_and_axes()) {
-        let (shape, base) = (layout.shape(), scrambled_base(&layout));
-        let delta = layout.view_of(&base);
+        let (shape, array) = (layout.shape(), scrambled_elements(&layout));
+        let delta = array.view();
         let left = without_axes(shape.len(), &axes);
         let sizes: Vec<usize> = left.iter().map(|&axis| shape[axis]).collect();
         let expected = model(&layout, &sizes, &left);
@@ -244,15 +239,15 @@ proptest! {
 
     #[test]
     fn to_a_shape((from, to) in array_and_output()) {
-        let (base, sizes) = (scrambled_base(&from), to.shape());
-        let (delta, like) = (from.view_of(&base), to.view());
-        let expected = sums_to(delta.shape(), &sizes).map(|new| {
-            model(&from, &sizes, &(new..delta.ndim()).collect::<Vec<_>>())
+        let (array, sizes) = (scrambled_elements(&from), to.shape());
+        let (delta, like) = (array.view(), to.view());
+        let expected = sums_to(delta.shape(), sizes).map(|new| {
+            model(&from, sizes, &(new..delta.ndim()).collect::<Vec<_>>())
         });
         let integers: Vec<i64> = sizes.iter().copied().map(signed).collect();
         let mut all = vec![
-            delta.sum_to(sizes.as_slice()),
-            delta.sum_to(&sizes),
+            delta.sum_to(sizes),
+            delta.sum_to(&sizes.to_vec()),
             delta.sum_to(integers),
         ];
         all.extend(to_dim(&delta, &like));
@@ -272,42 +267,42 @@ proptest! {
 
     #[test]
     fn into_what_exists((from, to) in array_and_output()) {
-        let (base, sizes) = (scrambled_base(&from), to.shape());
-        let delta = from.view_of(&base);
-        let expected = sums_to(delta.shape(), &sizes).map(|new| {
-            model(&from, &sizes, &(new..delta.ndim()).collect::<Vec<_>>())
+        let (array, sizes) = (scrambled_elements(&from), to.shape());
+        let delta = array.view();
+        let expected = sums_to(delta.shape(), sizes).map(|new| {
+            model(&from, sizes, &(new..delta.ndim()).collect::<Vec<_>>())
         });
-        let before = to.base().mapv(|k| scrambled(k + 5000));
-        let assert_after = |form, result: Result<(), BroadcastError>, after: &ArrayD<i64>| match &expected {
+        let before = to.map(|k| scrambled(k + 5000));
+        let assert_after = |form, result: Result<(), BroadcastError>, after: &Strided<i64>| match &expected {
             Ok(sum) => {
                 assert_eq!(result, Ok(()));
-                assert_eq!(after, base_after(&to, &before, form, sum), "{form:?}");
+                assert_eq!(*after, output_after(&before, form, sum), "{form:?}");
             }
             Err(name) => {
                 assert_eq!(result.map_err(|error| variant(&error)), Err((*name).to_owned()));
-                assert_eq!(after, before, "an error changes nothing");
+                assert_eq!(*after, before, "an error changes nothing");
             }
         };
         for form in Form::ALL {
             let mut after = before.clone();
-            let result = form.apply(&delta, &mut to.steps_from(after.view_mut()));
+            let result = form.apply(&delta, &mut after.view_mut());
             assert_after(form, result, &after);
             if delta.ndim() <= 6 && sizes.len() <= 6 {
                 let mut after = before.clone();
-                let out = to.steps_from(after.view_mut());
+                let out = after.view_mut();
                 let result = view_of_rank!(delta.clone(), delta => {
                     view_of_rank!(out, out => form.apply(&delta, &mut { out }))
                 });
                 assert_after(form, result, &after);
             }
         }
-        prop_assert_eq!(scrambled_base(&from), base, "the array is only read");
+        prop_assert_eq!(scrambled_elements(&from), array, "the array is only read");
     }
 
     /// By value: the very array where there is nothing to sum, in whatever layout it is.
     #[test]
     fn by_value((from, to) in shape(6).prop_flat_map(|shape| (layout_to_write(shape.clone()), operand_of(shape, true)))) {
-        let owned = || from.steps_from(scrambled_base(&from));
+        let owned = || scrambled_elements(&from).into_array();
         let delta = owned();
         let (at, strides) = (delta.as_ptr(), delta.strides().to_vec());
         let same = delta.into_sum_to(from.shape()).expect("its own shape");

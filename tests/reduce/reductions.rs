@@ -8,9 +8,9 @@
     reason = "tests"
 )]
 
-use crate::properties::{array_and_axes, model, scrambled_base};
+use crate::properties::{array_and_axes, model, scrambled_elements};
 use common::{
-    Layout, assert_words, indices, kind, layout, layout_to_write, scrambled, shape, variant, without_axes,
+    Strided, assert_words, indices, kind, layout, layout_to_write, scrambled, shape, variant, without_axes,
 };
 use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, ErrorKind, Ix1, ShapeBuilder, arr0, array, s};
 use ndarray_broadcast::{AxisSet, fused};
@@ -20,13 +20,13 @@ use proptest::sample::subsequence;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The elements of each result, in no order.
-fn grouped(layout: &Layout, base: &ArrayD<i64>, axes: &[usize]) -> Vec<Vec<i64>> {
-    let (view, left) = (layout.view_of(base), without_axes(layout.shape().len(), axes));
-    let sizes: Vec<usize> = left.iter().map(|&axis| layout.shape()[axis]).collect();
+fn grouped(array: &Strided<i64>, axes: &[usize]) -> Vec<Vec<i64>> {
+    let left = without_axes(array.ndim(), axes);
+    let sizes: Vec<usize> = left.iter().map(|&axis| array.shape()[axis]).collect();
     let mut groups = vec![vec![]; sizes.iter().product()];
-    for index in indices(&layout.shape()) {
+    for index in indices(array.shape()) {
         let at: Vec<usize> = left.iter().map(|&axis| index[axis]).collect();
-        groups[common::element(&at, &sizes)].push(view[index.as_slice()]);
+        groups[common::element(&at, &sizes)].push(*array.at(&index));
     }
     groups
 }
@@ -38,7 +38,7 @@ fn merged(mut a: Vec<i64>, b: Vec<i64>) -> Vec<i64> {
 }
 
 /// An array, some of its axes in any order, and of these some that stay with size 1.
-fn array_and_places() -> impl Strategy<Value = (Layout, Vec<usize>, Vec<bool>)> {
+fn array_and_places() -> impl Strategy<Value = (Strided<i64>, Vec<usize>, Vec<bool>)> {
     shape(6).prop_flat_map(|shape| {
         let axes = subsequence((0..shape.len()).collect::<Vec<_>>(), 0..=shape.len()).prop_shuffle();
         (prop::collection::vec(prop::bool::weighted(0.3), shape.len()), layout(shape), axes)
@@ -47,12 +47,12 @@ fn array_and_places() -> impl Strategy<Value = (Layout, Vec<usize>, Vec<bool>)> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(common::cases(200))]
 
     #[test]
     fn by_any_operation((layout, axes) in array_and_axes()) {
-        let base = scrambled_base(&layout);
-        let (x, groups) = (layout.view_of(&base), grouped(&layout, &base, &axes));
+        let array = scrambled_elements(&layout);
+        let (x, groups) = (array.view(), grouped(&array, &axes));
         let left: Vec<usize> = without_axes(x.ndim(), &axes).iter().map(|&axis| x.shape()[axis]).collect();
         let array = |of: &dyn Fn(&Vec<i64>) -> i64| ArrayD::from_shape_vec(left.as_slice(), groups.iter().map(of).collect()).unwrap();
         let largest = array(&|group| group.iter().copied().fold(i64::MIN, i64::max));
@@ -86,8 +86,8 @@ proptest! {
 
     #[test]
     fn to_placed_axes((layout, axes, ones) in array_and_places()) {
-        let base = scrambled_base(&layout);
-        let x = layout.view_of(&base);
+        let array = scrambled_elements(&layout);
+        let x = array.view();
         let size = |&axis: &usize| if ones[axis] { 1 } else { x.shape()[axis] };
         let to: Vec<usize> = axes.iter().map(size).collect();
         let expected = model(&layout, &to, &axes);
@@ -106,13 +106,13 @@ proptest! {
         let to = axes.iter().map(|&axis| if ones[axis] { 1 } else { shape[axis] }).collect();
         (Just(layout), Just(axes), layout_to_write(to))
     })) {
-        let base = scrambled_base(&layout);
-        let (x, before) = (layout.view_of(&base), out.base().mapv(|k| scrambled(k + 77)));
-        let sum = model(&layout, &out.shape(), &axes);
-        let old = out.view_of(&before).to_owned();
+        let array = scrambled_elements(&layout);
+        let (x, before) = (array.view(), out.map(|k| scrambled(k + 77)));
+        let sum = model(&layout, out.shape(), &axes);
+        let old = before.view().to_owned();
         for (form, expected) in [&old + &sum, &old + &sum, &old - 3 * &sum].into_iter().enumerate() {
             let mut after = before.clone();
-            let mut view = out.steps_from(after.view_mut());
+            let mut view = after.view_mut();
             match form {
                 0 => x.add_sum_in_dim_to(&mut view, &axes),
                 1 => x.par().add_sum_in_dim_to(&mut view, &axes),

@@ -235,7 +235,7 @@ fn wild_shape() -> impl Strategy<Value = Vec<usize>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(common::cases(3000))]
 
     #[test]
     fn the_joint_shape_is_the_models(shapes in prop::collection::vec(wild_shape(), 0..6)) {

@@ -2,7 +2,7 @@
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
 use common::{
-    Layout, aligned_right, array_and_target, empty, family, in_dim_places, indices, joint, layout, read_at,
+    Strided, aligned_right, array_and_target, empty, family, in_dim_places, indices, joint, layout, read_at,
     resolved, shape, signed, variant, view_of_rank, without_axes,
 };
 use ndarray::{ArrayRef, ArrayView, ArrayViewD, DimMax, Dimension, IxDyn};
@@ -36,7 +36,12 @@ fn look_of<D: Dimension>(result: Result<ArrayView<'_, i64, D>, BroadcastError>) 
 
 /// Asserts that a view is a layout's array broadcast to `shape` with axis `i` at `places[i]`: the shape, the
 /// first element's address, the strides and every element.
-fn assert_view<D: Dimension>(view: &ArrayRef<i64, D>, layout: &Layout, shape: &[usize], places: &[usize]) {
+fn assert_view<D: Dimension>(
+    view: &ArrayRef<i64, D>,
+    layout: &Strided<i64>,
+    shape: &[usize],
+    places: &[usize],
+) {
     let source = layout.view();
     assert_eq!(view.shape(), shape);
     assert_eq!(view.as_ptr(), source.as_ptr(), "the first element");
@@ -49,7 +54,7 @@ fn assert_view<D: Dimension>(view: &ArrayRef<i64, D>, layout: &Layout, shape: &[
             Some(_) => {}
         }
     }
-    let expected = |index: &Vec<usize>| layout.element(&read_at(index, source.shape(), places));
+    let expected = |index: &Vec<usize>| *layout.at(&read_at(index, source.shape(), places));
     let view = view.view().into_dyn();
     assert!(
         indices(shape).iter().all(|index| view[index.as_slice()] == expected(index)),
@@ -59,8 +64,8 @@ fn assert_view<D: Dimension>(view: &ArrayRef<i64, D>, layout: &Layout, shape: &[
 }
 
 /// Asserts that views are those of layouts broadcast to the joint shape, or that the error is the model's.
-fn assert_joint(views: &Result<Vec<ArrayViewD<i64>>, BroadcastError>, layouts: &[Layout]) {
-    let shapes: Vec<Vec<usize>> = layouts.iter().map(Layout::shape).collect();
+fn assert_joint(views: &Result<Vec<ArrayViewD<i64>>, BroadcastError>, layouts: &[Strided<i64>]) {
+    let shapes: Vec<Vec<usize>> = layouts.iter().map(|array| array.shape().to_vec()).collect();
     let model = joint(&shapes);
     assert_eq!(
         broadcast_shapes(&shapes).map_err(|error| variant(&error)),
@@ -178,12 +183,12 @@ where
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(common::cases(400))]
 
     #[test]
     fn to_a_target((layout, target) in array_and_target()) {
         let (source, shape) = (layout.view(), layout.shape());
-        let model = resolved(&shape, &target, true);
+        let model = resolved(shape, &target, true);
         let result = source.broadcast_to(&target);
         let looks = look_of(result.clone());
         match (&result, &model) {
@@ -191,7 +196,7 @@ proptest! {
             (result, model) => prop_assert_eq!(result.as_ref().map_err(variant).err(), model.clone().map_err(str::to_owned).err()),
         }
         let sizes: Vec<isize> = target.iter().map(|&size| isize::try_from(size).expect("small")).collect();
-        prop_assert_eq!(resolve_target(&shape, &sizes).map_err(|e| variant(&e)), model.map_err(str::to_owned));
+        prop_assert_eq!(resolve_target(shape, &sizes).map_err(|e| variant(&e)), model.map_err(str::to_owned));
         prop_assert_eq!(source.can_broadcast_to(&target), result.is_ok());
         // -1 as a `usize` is a size that no array has
         let plain: Vec<usize> = sizes.iter().map(|size| size.cast_unsigned()).collect();
@@ -206,7 +211,7 @@ proptest! {
     #[test]
     fn to_a_shape((layout, target) in array_and_target()) {
         let (source, shape) = (layout.view(), layout.shape());
-        let model = resolved(&shape, &target, false);
+        let model = resolved(shape, &target, false);
         let result = source.broadcast_to_match_shape(&target);
         let looks = look_of(result.clone());
         match (&result, &model) {
@@ -221,7 +226,7 @@ proptest! {
             let new = to.len() - shape.len();
             let repeated = |&axis: &usize| axis < new || shape[axis - new] != to[axis];
             let expected: Vec<usize> = (0..to.len()).filter(repeated).collect();
-            prop_assert_eq!(reduction_axes(&shape, &to), Ok(expected));
+            prop_assert_eq!(reduction_axes(shape, &to), Ok(expected));
         }
     }
 
@@ -247,7 +252,7 @@ proptest! {
         let (x, y) = a.expand_to_match_ranks(&b);
         for (view, layout) in [(x, &layouts[0]), (y, &layouts[1])] {
             let own = layout.shape();
-            let expanded = [vec![1; ndim - own.len()], own.clone()].concat();
+            let expanded = [vec![1; ndim - own.len()], own.to_vec()].concat();
             assert_view(&view, layout, &expanded, &aligned_right(own.len(), ndim));
         }
     }
@@ -291,7 +296,7 @@ proptest! {
 
     #[test]
     fn one_to_six_arrays(layouts in family(6, 1..=6)) {
-        let operands: Vec<_> = layouts.iter().map(Layout::view).collect();
+        let operands: Vec<_> = layouts.iter().map(Strided::view).collect();
         let views = broadcast_views(&operands);
         let looks = views.clone().map(|views| views.iter().map(|view| look(view)).collect::<Vec<_>>());
         assert_joint(&views, &layouts);
@@ -393,7 +398,7 @@ proptest! {
         let result = source.broadcast_in_dim(&to, &places);
         let looks = look_of(result.clone());
         let dims: Vec<i64> = places.iter().copied().map(signed).collect();
-        prop_assert_eq!(result.is_ok(), in_dim_places(&layout.shape(), &to, &dims).is_some());
+        prop_assert_eq!(result.is_ok(), in_dim_places(layout.shape(), &to, &dims).is_some());
         if let Ok(view) = result {
             assert_view(&view, &layout, &to, &places);
         }
@@ -409,7 +414,7 @@ proptest! {
     /// A view of a view is a view: what is broadcast can be broadcast on.
     #[test]
     fn views_of_views(layouts in family(5, 3)) {
-        let shapes: Vec<_> = layouts.iter().map(Layout::shape).collect();
+        let shapes: Vec<_> = layouts.iter().map(|array| array.shape().to_vec()).collect();
         if let (Ok(two), Ok(three)) = (joint(&shapes[..2]), joint(&shapes)) {
             let source = layouts[0].view();
             let once = source.broadcast_to(&three).expect("the joint shape");

@@ -4,6 +4,7 @@
 
 use ndarray::array;
 use ndarray_broadcast::prelude::*;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -39,6 +40,28 @@ fn the_files_that_documents_name_exist() {
         }
     }
     assert!(found > 20, "{found} paths");
+}
+
+/// The documentation of a module: its lines that begin with `//!`.
+fn module_documentation(text: &str) -> String {
+    text.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join("\n")
+}
+
+/// A public item that neither the first page, nor that of `partial`, nor the guide names is found by nobody.
+#[test]
+fn every_public_name_stands_in_an_overview() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src/guide");
+    let chapters = fs::read_dir(guide).unwrap().map(|file| file.unwrap().path());
+    let chapters = chapters.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let mut texts: Vec<String> = chapters.map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert!(texts.len() > 5, "the guide has chapters");
+    texts.push(module_documentation(include_str!("../../src/lib.rs")));
+    texts.push(module_documentation(include_str!("../../src/partial/mod.rs")));
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words: BTreeSet<&str> = texts.iter().flat_map(|text| text.split(|c| !is_word(c))).collect();
+    let public = include_str!("../hostile/public.txt").lines();
+    let missing: Vec<_> = public.filter(|name| !words.contains(name.rsplit("::").next().unwrap())).collect();
+    assert!(missing.is_empty(), "in no overview (src/lib.rs, src/partial/mod.rs, src/guide): {missing:?}");
 }
 
 #[allow(dead_code, reason = "it has a `main` of its own")]

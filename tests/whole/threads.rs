@@ -1,13 +1,17 @@
-//! Only passes that are worth it leave the calling thread.
+//! Only passes that are worth it leave the calling thread, and those run on several.
 
-use ndarray::{Array2, ArrayView1, ArrayViewMut0, Ix1};
+use common::forms::{Call, Element, Form, base_operations, forms};
+use ndarray::{Array2, ArrayD, ArrayView1, ArrayViewMut0, Ix1};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map};
-use num_traits::Zero;
+use num_traits::{FromPrimitive, One, Zero};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeSet;
-use std::ops::Add;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::ops::{Add, Div, Mul, Sub};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 /// The threads that called [`note`].
 static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -88,4 +92,142 @@ fn only_large_passes_leave_the_calling_thread() {
     // two halves of 2^18 elements, and one element less
     assert_eq!(passes([1 << 12, 1 << 7]), [false; 5]);
     assert_eq!(passes([(1 << 12) - 1, 1 << 7]), [true, true, true, true, false]);
+}
+
+/// Where a thread waits for another one.
+struct Meeting {
+    first: Mutex<Option<ThreadId>>,
+    came: Condvar,
+    /// How often the first thread waits, before it goes on alone.
+    patience: AtomicUsize,
+    took_place: AtomicBool,
+}
+
+static MEETING: Meeting = Meeting {
+    first: Mutex::new(None),
+    came: Condvar::new(),
+    patience: AtomicUsize::new(0),
+    took_place: AtomicBool::new(false),
+};
+
+impl Meeting {
+    /// Waits for another thread, only for a while: what comes before a pass splits is done by one thread.
+    fn attend(&self) {
+        if self.patience.load(SeqCst) == 0 {
+            return;
+        }
+        let mut first = self.first.lock().expect("not poisoned");
+        if *first.get_or_insert(thread::current().id()) != thread::current().id() {
+            self.took_place.store(true, SeqCst);
+            self.patience.store(0, SeqCst);
+            return self.came.notify_all();
+        }
+        let is_open = |_: &mut Option<ThreadId>| self.patience.load(SeqCst) > 0;
+        let wait = self.came.wait_timeout_while(first, Duration::from_millis(5), is_open);
+        let (_first, wait) = wait.expect("not poisoned");
+        if wait.timed_out() {
+            self.patience.fetch_sub(1, SeqCst);
+        }
+    }
+
+    /// Whether two threads attend while `work` runs.
+    fn takes_place(&self, work: impl FnOnce()) -> bool {
+        *self.first.lock().expect("not poisoned") = None;
+        self.took_place.store(false, SeqCst);
+        self.patience.store(400, SeqCst);
+        work();
+        self.patience.store(0, SeqCst);
+        self.took_place.load(SeqCst)
+    }
+}
+
+/// A number whose operations attend the meeting.
+#[derive(Clone, Copy, Debug, Default)]
+struct Social(f32);
+
+macro_rules! operators {
+    ($($Op:ident $op:ident)*) => {$(
+        impl $Op for Social {
+            type Output = Self;
+            fn $op(self, other: Self) -> Self {
+                MEETING.attend();
+                Self(self.0.$op(other.0))
+            }
+        }
+    )*};
+}
+operators!(Add add Sub sub Mul mul Div div);
+
+impl Zero for Social {
+    fn zero() -> Self {
+        Self(0.0)
+    }
+    fn is_zero(&self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+impl One for Social {
+    fn one() -> Self {
+        Self(1.0)
+    }
+}
+
+impl FromPrimitive for Social {
+    fn from_i64(n: i64) -> Option<Self> {
+        f32::from_i64(n).map(Self)
+    }
+    fn from_u64(n: u64) -> Option<Self> {
+        f32::from_u64(n).map(Self)
+    }
+    fn from_f64(n: f64) -> Option<Self> {
+        f32::from_f64(n).map(Self)
+    }
+}
+
+impl PartialEq for Social {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl PartialOrd for Social {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        MEETING.attend();
+        self.0.partial_cmp(&other.0)
+    }
+}
+
+impl Element for Social {
+    fn times(&self, other: &Self) -> Self {
+        *self * *other
+    }
+
+    fn join(self, other: Self) -> Self {
+        self + other
+    }
+}
+
+/// Whether two threads are at work at the same time, on a pass that is worth it.
+fn meet(pool: &ThreadPool, form: &Form<Social>) -> bool {
+    let shape = match () {
+        () if form.is("matmul") || form.is("outer") => [64, 64, 32],
+        () if form.is("matvec") || form.is("vecmat") => [64, 256, 256],
+        () => [64, 256, 64],
+    };
+    let x = ArrayD::from_elem(&shape[..], Social(1.0));
+    let y = ArrayD::from_elem(&[1, 1, shape[2]][..], Social(1.0));
+    let call = Call::new(x.view(), y.view(), &[0, 2], &[1]);
+    let run = || form.result(&call, &Social(1.0)).expect("shapes that go together");
+    MEETING.takes_place(|| drop(pool.install(run)))
+}
+
+#[test]
+fn parallel_forms_run_on_several_threads() {
+    let pool = ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+    let (par, serial): (Vec<_>, Vec<_>) =
+        forms().into_iter().chain(base_operations()).partition(|form| form.is_par);
+    let alone: Vec<_> = par.iter().filter(|form| !meet(&pool, form)).map(Form::to_string).collect();
+    assert!(alone.is_empty(), "on one thread: {alone:#?}");
+    assert!(!meet(&pool, &serial[0]), "a pass on one thread is noticed");
 }

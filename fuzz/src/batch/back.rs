@@ -1,17 +1,16 @@
 //! The sums over batch axes.
 
 use super::{Expected, base, check, operands};
-use crate::arrays::{Laid, Layout};
 use crate::check::agreed;
-use crate::input::Input;
-use crate::model::sums;
+use crate::input::Faults;
+use common::{Bytes, Choices, Layout, Strided, sums};
 
-pub(super) fn back(input: &mut Input<'_>) {
+pub(super) fn back(input: &mut Bytes<'_>) {
     let base = base(input);
     let all = operands::<f64>(input, vec![base.clone(), vec![]]);
     let [delta, like] = &all[..] else { unreachable!() };
     let own = &delta.parts.batch;
-    let mut target: Vec<i64> = input.operand_of(own).iter().map(|&size| size as i64).collect();
+    let mut target: Vec<i64> = input.operand(own).iter().map(|&size| size as i64).collect();
     if input.one_in(8) {
         target.insert(0, input.pick(&[1, 2, -1, 1 << 50]));
     }
@@ -40,7 +39,7 @@ pub(super) fn back(input: &mut Input<'_>) {
         target.iter().map(|&size| size.clamp(0, 9) as usize).chain(to.iter().copied()).collect();
     let cut = if input.one_in(10) { input.below(shape.len() + 1) } else { 0 };
     let shape = &shape[cut..];
-    let out = Laid::new(Layout::to_write(input, shape), |place| place as f64);
+    let out = Strided::new(Layout::to_write(input, shape), |place| place as f64);
     let split = shape.len().checked_sub(base.len()).ok_or("TooFewAxes");
     let expected = split.and_then(|split| {
         let target: Vec<i64> = shape[..split].iter().map(|&size| size as i64).collect();

@@ -2,9 +2,8 @@
 
 use super::{Expected, Operand, check, goes_into, joint_batch, operands, output, result};
 use crate::check::{Verdict, agreed};
-use crate::input::Input;
-use crate::model::{indices, joint, overflows};
 use crate::numbers::Number;
+use common::{Bytes, Choices, indices, joint, overflows};
 use ndarray::{ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Dimension, Ix0, Ix1, Ix2};
 use ndarray_broadcast::Signature;
 use ndarray_broadcast::prelude::*;
@@ -19,7 +18,7 @@ fn total_at(operand: &Operand<f64>, batch: &[usize]) -> i64 {
 }
 
 /// A base of a result: sizes, some of them none.
-fn result_base(input: &mut Input<'_>) -> (Vec<i64>, Verdict<Vec<usize>>) {
+fn result_base(input: &mut Bytes<'_>) -> (Vec<i64>, Verdict<Vec<usize>>) {
     let base = super::base(input);
     let mut given: Vec<i64> = base.iter().map(|&size| size as i64).collect();
     if !given.is_empty() && input.one_in(10) {
@@ -46,7 +45,7 @@ fn with_base<A: Number>(
     if whole.contains(&0) { Ok((whole, vec![])) } else { Ok(result(batch, base, number)) }
 }
 
-pub(super) fn closures(input: &mut Input<'_>) {
+pub(super) fn closures(input: &mut Bytes<'_>) {
     let bases = vec![super::base(input), super::base(input)];
     let all = operands::<f64>(input, bases);
     let [a, b] = &all[..] else { unreachable!() };
@@ -87,7 +86,7 @@ pub(super) fn closures(input: &mut Input<'_>) {
     }
 }
 
-pub(super) fn three(input: &mut Input<'_>) {
+pub(super) fn three(input: &mut Bytes<'_>) {
     let bases = vec![super::base(input), super::base(input), super::base(input)];
     let all = operands::<f64>(input, bases);
     let [a, b, c] = &all[..] else { unreachable!() };
@@ -103,7 +102,7 @@ pub(super) fn three(input: &mut Input<'_>) {
     check(a.batch().zip_map((&b.batch(), &c.batch()), &given[..], f), &expected);
 }
 
-pub(super) fn into_array(input: &mut Input<'_>) {
+pub(super) fn into_array(input: &mut Bytes<'_>) {
     let bases = vec![super::base(input), super::base(input)];
     let all = operands::<f64>(input, bases);
     let [a, b] = &all[..] else { unreachable!() };

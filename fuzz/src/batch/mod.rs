@@ -4,11 +4,12 @@ mod back;
 mod closures;
 pub(crate) mod ops;
 
-use crate::arrays::{Laid, Layout};
 use crate::check::{Verdict, agreed, assert_array, assert_view};
-use crate::input::Input;
-use crate::model::{aligned_right, indices, joint, overflows, read_at, resolved, scrambled};
+use crate::input::Faults;
 use crate::numbers::Number;
+use common::{
+    Bytes, Choices, Layout, Strided, aligned_right, indices, joint, overflows, read_at, resolved, scrambled,
+};
 use ndarray::{Array, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -17,7 +18,7 @@ use ndarray_broadcast::{
 };
 
 pub fn run(data: &[u8]) {
-    let mut input = Input::new(data);
+    let mut input = Bytes::new(data);
     match input.below(10) {
         0 => split(&mut input),
         1 => together(&mut input),
@@ -47,17 +48,17 @@ impl Parts {
 /// An operand: its parts, its numbers as they are, and as elements.
 struct Operand<A> {
     parts: Parts,
-    numbers: Laid<i64>,
-    array: Laid<A>,
+    numbers: Strided<i64>,
+    array: Strided<A>,
 }
 
 impl<A: Number> Operand<A> {
-    fn new(input: &mut Input<'_>, parts: Parts) -> Self {
+    fn new(input: &mut Bytes<'_>, parts: Parts) -> Self {
         let layout = Layout::to_read(input, &parts.whole());
         let number = |place: usize| scrambled(place as i64) % 100;
         Self {
-            numbers: Laid::new(layout.clone(), number),
-            array: Laid::new(layout, |place| A::of(number(place))),
+            numbers: Strided::new(layout.clone(), number),
+            array: Strided::new(layout, |place| A::of(number(place))),
             parts,
         }
     }
@@ -75,13 +76,13 @@ impl<A: Number> Operand<A> {
 }
 
 /// Batches that may go together, with bases.
-fn operands<A: Number>(input: &mut Input<'_>, bases: Vec<Vec<usize>>) -> Vec<Operand<A>> {
+fn operands<A: Number>(input: &mut Bytes<'_>, bases: Vec<Vec<usize>>) -> Vec<Operand<A>> {
     let elements = bases.iter().map(|base| base.iter().product()).max().unwrap_or(1).max(1);
-    let whole = input.shape(3, (1500 / elements).max(4));
+    let whole = input.small_shape(3, (1500 / elements).max(4));
     bases
         .into_iter()
         .map(|base| {
-            let batch = input.operand_of(&whole);
+            let batch = input.operand(&whole);
             Operand::new(input, Parts { batch, base })
         })
         .collect()
@@ -92,13 +93,13 @@ fn joint_batch<A>(operands: &[&Operand<A>]) -> Verdict<Vec<usize>> {
 }
 
 /// Any base.
-fn base(input: &mut Input<'_>) -> Vec<usize> {
-    input.shape(2, 20)
+fn base(input: &mut Bytes<'_>) -> Vec<usize> {
+    input.small_shape(2, 20)
 }
 
-fn split(input: &mut Input<'_>) {
-    let shape = input.shape(5, 1500);
-    let array = Laid::new(Layout::to_read(input, &shape), |place| place as u32);
+fn split(input: &mut Bytes<'_>) {
+    let shape = input.small_shape(5, 1500);
+    let array = Strided::new(Layout::to_read(input, &shape), |place| place as u32);
     let count = input.below(8);
     let expected = if count <= shape.len() { Ok(()) } else { Err("TooFewAxes") };
     let places: Vec<usize> = (0..shape.len()).collect();
@@ -110,7 +111,7 @@ fn split(input: &mut Input<'_>) {
         assert!(format!("{batch:?}").starts_with("Batch"));
         expanded(input, &array, &batch);
     }
-    fn fixed<K: BaseRank>(array: &Laid<u32>, expected: &Verdict<()>)
+    fn fixed<K: BaseRank>(array: &Strided<u32>, expected: &Verdict<()>)
     where
         IxDyn: LessAxes<K>,
     {
@@ -140,7 +141,7 @@ fn split(input: &mut Input<'_>) {
 }
 
 /// The batch stretched to a target.
-fn expanded(input: &mut Input<'_>, array: &Laid<u32>, batch: &Batch<'_, u32, IxDyn, IxDyn>) {
+fn expanded(input: &mut Bytes<'_>, array: &Strided<u32>, batch: &Batch<'_, u32, IxDyn, IxDyn>) {
     let own = batch.batch_shape();
     let mut target: Vec<i64> =
         own.iter().map(|&size| if size == 1 { input.size() as i64 } else { size as i64 }).collect();
@@ -163,7 +164,7 @@ fn expanded(input: &mut Input<'_>, array: &Laid<u32>, batch: &Batch<'_, u32, IxD
     }
 }
 
-fn together(input: &mut Input<'_>) {
+fn together(input: &mut Bytes<'_>) {
     let count = input.below(4);
     let bases = (0..count).map(|_| base(input)).collect();
     let all = operands::<f64>(input, bases);
@@ -231,7 +232,7 @@ fn check<A: Number, D: Dimension>(found: Result<Array<A, D>, BroadcastError>, ex
 }
 
 /// An output for a joint batch and a base, mostly.
-fn output(input: &mut Input<'_>, batch: &Verdict<Vec<usize>>, base: &[usize]) -> Laid<f64> {
+fn output(input: &mut Bytes<'_>, batch: &Verdict<Vec<usize>>, base: &[usize]) -> Strided<f64> {
     let mut to = batch.clone().unwrap_or(vec![2]);
     match input.below(8) {
         5 => to.insert(0, 1 + input.below(2)),
@@ -239,7 +240,7 @@ fn output(input: &mut Input<'_>, batch: &Verdict<Vec<usize>>, base: &[usize]) ->
         7 if !to.is_empty() => drop(to.remove(0)),
         _ => {}
     }
-    Laid::new(Layout::to_write(input, &[&to[..], base].concat()), |place| place as f64 + 0.5)
+    Strided::new(Layout::to_write(input, &[&to[..], base].concat()), |place| place as f64 + 0.5)
 }
 
 /// Whether joined batches go to the batch of an output.

@@ -1,11 +1,10 @@
 //! The operations on bases, in all their forms.
 
 use super::{Expected, Operand, Parts, check, goes_into, operands, output};
-use crate::arrays::Laid;
 use crate::check::{Verdict, agreed, assert_refused};
-use crate::input::Input;
-use crate::model::{aligned_right, indices, joint, read_at};
+use crate::input::Faults;
 use crate::numbers::Number;
+use common::{Bytes, Choices, Strided, aligned_right, indices, joint, read_at};
 use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMut, Dimension, Ix0, Ix1, Ix2, Ix3};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
@@ -15,7 +14,7 @@ use ndarray_broadcast::{
 
 /// An operation in all its forms: the new array, the method, into an array, on several threads.
 fn in_all_forms<P, A, D, B, D2, B2>(
-    input: &mut Input<'_>,
+    input: &mut Bytes<'_>,
     op: P,
     (a, b): (&Batch<'_, A, D, B>, &Batch<'_, A, D2, B2>),
     parts: [&Parts; 2],
@@ -51,7 +50,7 @@ fn in_all_forms<P, A, D, B, D2, B2>(
         to[0] = input.size();
     }
     let out = output(input, &batch, &to);
-    let out = Laid::new(out.layout, |place| A::of(place as i64 % 90));
+    let out = Strided::new(out.layout, |place| A::of(place as i64 % 90));
     let expected = base.clone().and_then(|base| {
         let batch = out.ndim().checked_sub(base.len()).ok_or("TooFewAxes")?;
         let (batch, last) = out.shape().split_at(batch);
@@ -70,9 +69,9 @@ fn in_all_forms<P, A, D, B, D2, B2>(
     }
 }
 
-pub(super) fn element_wise(input: &mut Input<'_>) {
-    let whole = input.shape(3, 20);
-    let bases = vec![input.operand_of(&whole), input.operand_of(&whole)];
+pub(super) fn element_wise(input: &mut Bytes<'_>) {
+    let whole = input.small_shape(3, 20);
+    let bases = vec![input.operand(&whole), input.operand(&whole)];
     let all = operands::<f64>(input, bases);
     let [a, b] = &all[..] else { unreachable!() };
     let (x, y) = (a.batch(), b.batch());
@@ -129,17 +128,17 @@ pub(super) fn element_wise(input: &mut Input<'_>) {
 }
 
 /// A size of a matrix: small, or so large that tiles are reached.
-fn long(input: &mut Input<'_>) -> usize {
+fn long(input: &mut Bytes<'_>) -> usize {
     if input.one_in(4) { 6 + input.below(30) } else { input.size() }
 }
 
-pub(super) fn products(input: &mut Input<'_>) {
+pub(super) fn products(input: &mut Bytes<'_>) {
     let sizes = std::array::from_fn(|_| long(input));
     products_of(input, sizes);
 }
 
 /// Products of matrices or vectors of these sizes: rows, terms, columns.
-pub(crate) fn products_of(input: &mut Input<'_>, [m, n, p]: [usize; 3]) {
+pub(crate) fn products_of(input: &mut Bytes<'_>, [m, n, p]: [usize; 3]) {
     let k = if input.one_in(12) { input.size() } else { n };
     let kind = input.below(4);
     let [mut left, mut right] = match kind {
@@ -218,7 +217,7 @@ fn in_the_types(a: &Operand<f64>, b: &Operand<f64>, kind: usize, base: &Verdict<
 }
 
 /// So many batch elements that several threads take them: with one for all of them, each result is one and the same.
-pub(super) fn large(input: &mut Input<'_>) {
+pub(super) fn large(input: &mut Bytes<'_>) {
     let [m, n] = std::array::from_fn(|_| 1 + input.below(5));
     let a: Operand<f64> = Operand::new(input, Parts { batch: vec![], base: vec![m, n] });
     let b: Operand<f64> = Operand::new(input, Parts { batch: vec![1, 3], base: vec![n] });

@@ -1,6 +1,7 @@
 //! Runs every target over its corpus, and then over changes of it, with a stable toolchain: `replay [SECONDS] [TARGET…]`.
 //! Files given with `replay FILE TARGET` are run once. The changes are the same in every run.
 
+use common::{Choices, Random};
 use ndarray_broadcast_fuzz::{TARGETS, Target};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -29,9 +30,9 @@ fn main() {
         eprintln!("== {}: {number} of {all}, {:.0} seconds", target.0, budget.as_secs_f64());
         let (start, corpus) = (Instant::now(), corpus(target.0));
         corpus.iter().for_each(|data| run(&target, data));
-        let (mut executions, mut random) = (corpus.len(), Random(0x9E37_79B9_7F4A_7C15));
+        let (mut executions, mut random) = (corpus.len(), Random::new(1));
         while start.elapsed() < budget {
-            run(&target, &random.changed(&corpus));
+            run(&target, &changed(&mut random, &corpus));
             executions += 1;
         }
         println!(
@@ -74,38 +75,22 @@ fn hash(data: &[u8]) -> u64 {
         .fold(0xCBF2_9CE4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
-/// An xorshift generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.below(256) as u8
-    }
-
-    /// A file of the corpus with some bytes changed, put in, taken out or replaced by those of another file.
-    fn changed(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
-        let mut data = corpus[self.below(corpus.len())].clone();
-        for _ in 0..=self.below(4) {
-            let at = self.below(data.len() + 1);
-            match self.below(5) {
-                0 => data.insert(at, self.byte()),
-                1 if at < data.len() => drop(data.remove(at)),
-                2 => {
-                    let other = &corpus[self.below(corpus.len())];
-                    data.truncate(at);
-                    data.extend_from_slice(&other[self.below(other.len() + 1)..]);
-                }
-                _ if at < data.len() => data[at] = self.byte(),
-                _ => data.push(self.byte()),
+/// A file of the corpus with some bytes changed, put in, taken out or replaced by those of another file.
+fn changed(random: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
+    let mut data = corpus[random.below(corpus.len())].clone();
+    for _ in 0..=random.below(4) {
+        let at = random.below(data.len() + 1);
+        match random.below(5) {
+            0 => data.insert(at, random.byte()),
+            1 if at < data.len() => drop(data.remove(at)),
+            2 => {
+                let other = &corpus[random.below(corpus.len())];
+                data.truncate(at);
+                data.extend_from_slice(&other[random.below(other.len() + 1)..]);
             }
+            _ if at < data.len() => data[at] = random.byte(),
+            _ => data.push(random.byte()),
         }
-        data
     }
+    data
 }

@@ -3,9 +3,9 @@
 mod families;
 
 use crate::check::{agreed, assert_refused};
-use crate::input::Input;
-use crate::model::joint as joint_of_sizes;
-use crate::oracle::{Names, assignments, covers, instances, joint_shape, worlds};
+use crate::input::Faults;
+use common::oracle::{Names, assignments, covers, instances, joint_shape, worlds};
+use common::{Bytes, Choices, joint as joint_of_sizes};
 use ndarray::{ArrayD, IxDyn};
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{
@@ -19,7 +19,7 @@ const NAMED: usize = 3;
 const TOP: usize = 5;
 
 pub fn run(data: &[u8]) {
-    let mut input = Input::new(data);
+    let mut input = Bytes::new(data);
     match input.below(8) {
         0..4 => together(&mut input),
         4 => declared(&mut input),
@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-fn dim(input: &mut Input<'_>) -> Dim {
+fn dim(input: &mut Bytes<'_>) -> Dim {
     let range = |sizes: std::ops::RangeInclusive<usize>| Dim::range(sizes).expect("a range");
     match input.below(8) {
         0 | 1 => Dim::Known(input.below(NAMED + 1)),
@@ -45,13 +45,13 @@ fn dim(input: &mut Input<'_>) -> Dim {
 }
 
 /// A ranked shape of at most `axes` axes.
-fn shape(input: &mut Input<'_>, axes: usize) -> PartialShape {
+fn shape(input: &mut Bytes<'_>, axes: usize) -> PartialShape {
     let ndim = input.below(axes + 1);
     PartialShape::ranked((0..ndim).map(|_| dim(input)).collect::<Vec<_>>())
 }
 
 /// Few enough axes in all, so that the ways to complete them can be counted.
-fn few(input: &mut Input<'_>) -> Vec<PartialShape> {
+fn few(input: &mut Bytes<'_>) -> Vec<PartialShape> {
     let axes = input.pick(&[&[1, 1][..], &[2, 1], &[2, 2], &[1, 1, 1], &[2], &[3, 1], &[1, 2, 1], &[]]);
     axes.iter().map(|&axes| shape(input, axes)).collect()
 }
@@ -90,7 +90,7 @@ fn agrees(result: &PartialShape, operands: &[PartialShape], names: Names, joint:
         && result.accepts(joint)
 }
 
-fn together(input: &mut Input<'_>) {
+fn together(input: &mut Bytes<'_>) {
     let mut operands = few(input);
     let outcomes = outcomes(&operands);
     let decision = decide(&operands);
@@ -102,7 +102,7 @@ fn together(input: &mut Input<'_>) {
         Decision::Always => assert!(all, "{operands:?}"),
         Decision::Never(error) => {
             assert!(!some, "{operands:?}");
-            let kind = crate::model::variant(error);
+            let kind = common::variant(error);
             assert!(["Incompatible", "DeclaredName"].contains(&&kind[..]), "{error}");
             assert_refused(error, &kind);
             assert_eq!(Err(error.clone()), inferred);
@@ -164,7 +164,7 @@ fn tight(operands: &[PartialShape], inferred: &PartialShape, outcomes: &[Outcome
 }
 
 /// Shapes that may not be as planned.
-fn odd(input: &mut Input<'_>, plan: &Plan) {
+fn odd(input: &mut Bytes<'_>, plan: &Plan) {
     let count = if input.one_in(6) { input.below(4) } else { plan.operands().len() };
     let shapes: Vec<Vec<usize>> = (0..count)
         .map(|i| {
@@ -174,7 +174,7 @@ fn odd(input: &mut Input<'_>, plan: &Plan) {
         })
         .collect();
     let planned = plan.operands();
-    let name = |error: &BroadcastError| crate::model::variant(error);
+    let name = |error: &BroadcastError| common::variant(error);
     match plan.joint_shape(&shapes) {
         Ok(joint) => {
             assert_eq!(Ok(joint), joint_of_sizes(&shapes));
@@ -195,7 +195,7 @@ fn odd(input: &mut Input<'_>, plan: &Plan) {
 }
 
 /// With a declared result.
-fn declared(input: &mut Input<'_>) {
+fn declared(input: &mut Bytes<'_>) {
     let operands = few(input);
     let result = if input.one_in(8) { PartialShape::unranked() } else { shape(input, 2) };
     let outcomes = outcomes(&operands);
@@ -208,7 +208,7 @@ fn declared(input: &mut Input<'_>) {
     assert_eq!(plan.is_ok(), !matches!(decision, Decision::Never(_)));
     let error = |found: Result<(), BroadcastError>| {
         if let Err(error) = found {
-            assert_refused(&error, &crate::model::variant(&error));
+            assert_refused(&error, &common::variant(&error));
         }
     };
     error(verify(&operands, &result, ResultRule::AllowCast));
@@ -251,7 +251,7 @@ fn declared(input: &mut Input<'_>) {
 }
 
 /// Two shapes: what merges them, and what relaxes what.
-fn two(input: &mut Input<'_>) {
+fn two(input: &mut Bytes<'_>) {
     let (a, b) = (shape(input, 3), shape(input, 3));
     let all = |shape: &PartialShape| -> Vec<Vec<usize>> {
         assignments(std::slice::from_ref(shape), TOP)
@@ -286,7 +286,7 @@ fn two(input: &mut Input<'_>) {
             assert!(common.iter().all(admits), "{a} and {b}: {merged}");
         }
         Err(error) => {
-            let kind = crate::model::variant(&error);
+            let kind = common::variant(&error);
             let kinds =
                 if a.ndim() == b.ndim() { &["Incompatible", "DeclaredName"][..] } else { &["AxisCount"] };
             assert!(kinds.contains(&&kind[..]), "{error}");
@@ -307,13 +307,13 @@ fn two(input: &mut Input<'_>) {
 
 /// Any operands, `*` and huge sizes among them, too many to count: nothing panics, and what is true of some of the
 /// ways to complete them is not denied.
-fn any(input: &mut Input<'_>) {
+fn any(input: &mut Bytes<'_>) {
     let count = input.below(5);
-    let whole = input.shape(6, 100_000);
+    let whole = input.small_shape(6, 100_000);
     let mut names: std::collections::BTreeMap<usize, usize> = Default::default();
     let (mut operands, mut shapes) = (Vec::new(), Vec::new());
     for _ in 0..count {
-        let shape = input.operand_of(&whole);
+        let shape = input.operand(&whole);
         let dims: Vec<Dim> = shape
             .iter()
             .map(|&size| match input.below(6) {

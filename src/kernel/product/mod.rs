@@ -2,7 +2,7 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | many contiguous matrices of 2 to 7 rows and columns | in the order of the terms |
+//! | packed | many small contiguous matrices, or copies of them: of 2 to 7 rows and columns, or *tiles* of each | in the order of the terms; as tiles |
 //! | dots | pairs of contiguous vectors, and a vector with a matrix from 64 terms on | pairwise |
 //! | sums | other pairs of vectors: sums of a closure's results | that of sums: pairwise |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
@@ -17,23 +17,23 @@
 mod packed;
 mod tiles;
 
-use packed::{Dots, Packed, each_product, fixed, packed_in_halves, packed_into};
-use tiles::{Matrices, TERMS};
+use packed::{Dots, Packed, Tiles, each_product, fixed, is_small, packed_in_halves, packed_into, sides};
+use tiles::TERMS;
 
 use super::ensure;
-use super::map::copy_into;
+use super::map::{copy, copy_into};
+use super::memory::Reserved;
 use super::nest::{
     AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, SMALL_NEST, matrices, steps,
 };
 use super::operation::Plus;
 use super::reduce::{FoldLoops, into};
-use super::simd::dispatch;
 use super::source::{Cloned, Source};
 use super::threads::{count, in_two};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
+use ndarray::{Array, ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
 const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
@@ -44,7 +44,7 @@ const PART_MULTIPLICATIONS: usize = 1 << 20;
 /// The fewest rows of a part for a thread. For fewer, the library spends too much time on packing the other matrix.
 const PART_ROWS: usize = 32;
 /// The most elements of a matrix that are copied at once. Measured on 2026-11-26 with transposed matrices of `i32`: with 2^16,
-/// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18, which costs no time.
+/// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18. More were not measured.
 const COPIED_ELEMENTS: usize = 1 << 18;
 /// The axes of products of two vectors.
 const VECTORS: [usize; 3] = [0, 1, 1];
@@ -159,6 +159,28 @@ impl AxisSelection for SingleAxis {
     }
 }
 
+/// A contiguous copy of an operand with gaps, if the products of its batch are then one call for small matrices. `shapes` and
+/// `axes` are those of both operands and of the result.
+pub(crate) fn small_contiguous<T: LinalgScalar, D: Dimension>(
+    operand: &ArrayRef<T, D>,
+    shapes: [&[usize]; 2],
+    axes: [usize; 3],
+) -> Option<Array<T, D>> {
+    let sides = sides(&shapes, axes);
+    if operand.is_standard_layout() || axes == VECTORS || !is_small::<T>(sides) {
+        return None;
+    }
+    // a view may repeat its elements: the copy has no more than are stored
+    let stored =
+        operand.shape().iter().zip(operand.strides()).try_fold(1, |stored: usize, (&size, &stride)| {
+            stored.checked_add(size.saturating_sub(1).checked_mul(stride.unsigned_abs())?)
+        })?;
+    if operand.is_empty() || stored < operand.len() {
+        return None;
+    }
+    Some(copy(Reserved::new(operand.raw_dim()).ok()?, operand))
+}
+
 /// Whether the library has loops for the type and may be faster.
 fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
     [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
@@ -223,13 +245,14 @@ impl<T: LinalgScalar> MatrixCopies<T> {
         let multiply = |out: &mut [T]| {
             if are_dots {
                 let (a, b) = if *swapped { (b, a) } else { (a, b) };
-                each_product::<T, Dots>(Packed::new(a, b, out, [terms, terms, 1]));
-            } else if let (Some(way), false) = (fixed([rows, terms, columns]), *swapped) {
-                let sizes = [a.len(), b.len(), out.len()];
-                way(Packed::new(a, b, out, sizes));
-            } else {
-                dispatch(Matrices { a, b, out, sides: [terms, columns], swapped: *swapped });
+                return each_product::<T, Dots>(Packed::new(a, b, out, [1, terms, 1]));
             }
+            let sides = [rows, terms, columns];
+            let way = match (fixed(sides), *swapped) {
+                (_, true) => each_product::<T, Tiles<true>>,
+                (way, false) => way.unwrap_or(each_product::<T, Tiles<false>>),
+            };
+            way(Packed::new(a, b, out, sides));
         };
         if let Some(out) = out.as_slice_mut() {
             return multiply(out);

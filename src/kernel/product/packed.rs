@@ -2,7 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::VECTORS;
+use super::tiles::{Matrices, TERMS};
+use super::{LIBRARY_MULTIPLICATIONS, VECTORS, suits_library};
 use crate::kernel::nest::Inputs;
 use crate::kernel::simd::{Work, dispatch};
 use crate::kernel::threads::{GRAIN, in_two};
@@ -17,14 +18,11 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     axes: [usize; 3],
     run: impl FnOnce(Packed<'_, T>, fn(Packed<'_, T>)),
 ) -> bool {
-    let size =
-        |k: usize, from_end: usize| inputs.shapes()[k].iter().rev().nth(from_end).copied().unwrap_or(0);
-    let rows = if axes[1] == 2 { size(0, 1) } else { 1 };
-    let columns = if axes[2] == 2 { size(1, 0) } else { 1 };
-    let terms = size(0, 0);
-    let way = match fixed([rows, terms, columns]) {
-        _ if axes == VECTORS && terms > 0 => each_product::<T, Dots>,
+    let sides = sides(inputs.shapes(), axes);
+    let way = match fixed(sides) {
+        _ if axes == VECTORS && sides[1] > 0 => each_product::<T, Dots>,
         Some(way) => way,
+        None if is_small::<T>(sides) && !has_one(inputs.shapes(), axes) => each_product::<T, Tiles<false>>,
         None => return false,
     };
     // an operand whose batch shape ends that of the result is repeated as a whole
@@ -39,9 +37,29 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     }
     let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
     if !out.is_empty() {
-        run(Packed::new(a, b, out, [rows * terms, terms * columns, rows * columns]), way);
+        run(Packed::new(a, b, out, sides), way);
     }
     true
+}
+
+/// The rows, terms and columns of a product, by the shapes of its operands.
+pub(super) fn sides(shapes: &[&[usize]], axes: [usize; 3]) -> [usize; 3] {
+    let size = |k: usize, from_end: usize| shapes[k].iter().rev().nth(from_end).copied().unwrap_or(0);
+    [if axes[1] == 2 { size(0, 1) } else { 1 }, size(0, 0), if axes[2] == 2 { size(1, 0) } else { 1 }]
+}
+
+/// Whether tiles of such matrices take less time than what comes before and after them for each product.
+pub(super) fn is_small<T: 'static>([rows, terms, columns]: [usize; 3]) -> bool {
+    let multiplications = rows.saturating_mul(terms).saturating_mul(columns);
+    (1..=LIBRARY_MULTIPLICATIONS).contains(&multiplications)
+        && !suits_library::<T>([rows, terms, columns])
+        && !(terms >= TERMS && (rows == 1 || columns == 1))
+}
+
+/// Whether one matrix is multiplied with all others, which then become the rows of one product.
+fn has_one(shapes: &[&[usize]], axes: [usize; 3]) -> bool {
+    let is_one = |k: usize| shapes[k].iter().rev().skip(axes[k + 1]).all(|&size| size == 1);
+    is_one(0) != is_one(1)
 }
 
 /// The way for matrices of a size that the compiler knows.
@@ -63,16 +81,17 @@ pub(super) fn fixed<T: LinalgScalar>(sides: [usize; 3]) -> Option<fn(Packed<'_, 
 
 /// Computes the products, or one product of long vectors, in halves on several threads.
 pub(super) fn packed_in_halves<T: LinalgScalar + Send + Sync>(packed: Packed<'_, T>, way: fn(Packed<'_, T>)) {
-    let Packed { a, b, out, sizes, first } = packed;
+    let sizes = packed.sizes();
+    let Packed { a, b, out, sides, first } = packed;
     let count = out.len() / sizes[2];
     if count.saturating_mul(sizes.iter().sum()) < 2 * GRAIN {
-        return way(Packed { a, b, out, sizes, first });
+        return way(Packed { a, b, out, sides, first });
     }
     if count > 1 {
         let (lower, upper) = out.split_at_mut(count / 2 * sizes[2]);
         in_two(
-            || packed_in_halves(Packed { a, b, out: lower, sizes, first }, way),
-            || packed_in_halves(Packed { a, b, out: upper, sizes, first: first + count / 2 }, way),
+            || packed_in_halves(Packed { a, b, out: lower, sides, first }, way),
+            || packed_in_halves(Packed { a, b, out: upper, sides, first: first + count / 2 }, way),
         );
         return;
     }
@@ -87,22 +106,29 @@ pub(super) struct Packed<'m, T> {
     a: &'m [T],
     b: &'m [T],
     out: &'m mut [T],
-    /// The elements of a matrix of `a`, of `b` and of `out`.
-    sizes: [usize; 3],
+    /// The rows, terms and columns of each product.
+    sides: [usize; 3],
     /// The number of products before those of `out`.
     first: usize,
 }
 
 impl<'m, T> Packed<'m, T> {
-    pub(super) fn new(a: &'m [T], b: &'m [T], out: &'m mut [T], sizes: [usize; 3]) -> Self {
-        Self { a, b, out, sizes, first: 0 }
+    pub(super) fn new(a: &'m [T], b: &'m [T], out: &'m mut [T], sides: [usize; 3]) -> Self {
+        Self { a, b, out, sides, first: 0 }
+    }
+
+    /// The elements of a matrix of `a`, of `b` and of `out`.
+    #[inline(always)]
+    fn sizes(&self) -> [usize; 3] {
+        let [rows, terms, columns] = self.sides;
+        [rows * terms, terms * columns, rows * columns]
     }
 }
 
 /// A way to multiply two contiguous matrices.
 pub(super) trait Multiply<T> {
     /// Must be `inline(always)`, so that it is compiled for the CPU.
-    fn multiply(a: &[T], b: &[T], out: &mut [T]);
+    fn multiply(sides: [usize; 3], a: &[T], b: &[T], out: &mut [T]);
 }
 
 pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
@@ -112,10 +138,11 @@ pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
 
         #[inline(always)]
         fn run(self) {
-            let Packed { a, b, out, sizes: [size_a, size_b, size], first } = self.0;
+            let [size_a, size_b, size] = self.0.sizes();
+            let Packed { a, b, out, sides, first } = self.0;
             let (mut next_a, mut next_b) = (first * size_a % a.len(), first * size_b % b.len());
             for out in out.chunks_exact_mut(size) {
-                M::multiply(&a[next_a..][..size_a], &b[next_b..][..size_b], out);
+                M::multiply(sides, &a[next_a..][..size_a], &b[next_b..][..size_b], out);
                 next_a = if next_a + size_a == a.len() { 0 } else { next_a + size_a };
                 next_b = if next_b + size_b == b.len() { 0 } else { next_b + size_b };
             }
@@ -129,7 +156,7 @@ struct Fixed<const M: usize, const N: usize, const P: usize>;
 
 impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T> for Fixed<M, N, P> {
     #[inline(always)]
-    fn multiply(a: &[T], b: &[T], out: &mut [T]) {
+    fn multiply(_: [usize; 3], a: &[T], b: &[T], out: &mut [T]) {
         // slices of known lengths
         let (a, b, out) = (&a[..M * N], &b[..N * P], &mut out[..M * P]);
         // all accumulators side by side, stored at the end: their chains of additions overlap
@@ -146,12 +173,23 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
     }
 }
 
+/// Any rows, terms and columns, in tiles. Whether the factors are swapped.
+pub(super) struct Tiles<const SWAPPED: bool>;
+
+impl<T: LinalgScalar, const SWAPPED: bool> Multiply<T> for Tiles<SWAPPED> {
+    #[inline(always)]
+    fn multiply([_, terms, columns]: [usize; 3], a: &[T], b: &[T], out: &mut [T]) {
+        let matrices = Matrices { a, b, out, sides: [terms, columns] };
+        matrices.tiles(|x, y| if SWAPPED { y * x } else { x * y });
+    }
+}
+
 /// A row times a column.
 pub(super) struct Dots;
 
 impl<T: LinalgScalar> Multiply<T> for Dots {
     #[inline(always)]
-    fn multiply(x: &[T], y: &[T], out: &mut [T]) {
+    fn multiply(_: [usize; 3], x: &[T], y: &[T], out: &mut [T]) {
         let y = &y[..x.len()];
         out[0] = if x.len() > CHUNK {
             pairwise(x, y, |halves| halves.into_iter().for_each(each_product::<T, Self>))
@@ -168,8 +206,8 @@ fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], multiply_both: impl FnOnce([Packe
     let ((low_x, high_x), (low_y, high_y)) = (x.split_at(middle), y.split_at(middle));
     let (mut low, mut high) = ([T::zero()], [T::zero()]);
     multiply_both([
-        Packed::new(low_x, low_y, &mut low, [low_x.len(), low_x.len(), 1]),
-        Packed::new(high_x, high_y, &mut high, [high_x.len(), high_x.len(), 1]),
+        Packed::new(low_x, low_y, &mut low, [1, low_x.len(), 1]),
+        Packed::new(high_x, high_y, &mut high, [1, high_x.len(), 1]),
     ]);
     low[0] + high[0]
 }

@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::simd::Work;
 use alloc::vec::Vec;
 use ndarray::LinalgScalar;
 
@@ -19,21 +18,11 @@ pub(super) struct Matrices<'m, T> {
     pub(super) out: &'m mut [T],
     /// The number of terms, and of columns.
     pub(super) sides: [usize; 2],
-    pub(super) swapped: bool,
-}
-
-impl<T: LinalgScalar> Work for Matrices<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        if self.swapped { self.tiles(|x, y| y * x) } else { self.tiles(|x, y| x * y) }
-    }
 }
 
 impl<T: LinalgScalar> Matrices<'_, T> {
     #[inline(always)]
-    fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
+    pub(super) fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
         let [terms, columns] = self.sides;
         let width = [1, 4, 8][usize::from(columns >= 4) + usize::from(columns >= 8)];
         let mut column = 0;
@@ -56,13 +45,15 @@ impl<T: LinalgScalar> Matrices<'_, T> {
     fn columns<const C: usize>(&mut self, column: usize, times: impl Fn(T, T) -> T + Copy) {
         let ([terms, columns], mut row) = (self.sides, 0);
         let rows = self.a.len() / terms;
-        while row + ROWS <= rows {
-            self.tile::<ROWS, C>(row, column, times);
-            row += ROWS;
-        }
         while row < rows {
-            self.tile::<1, C>(row, column, times);
-            row += 1;
+            // as for columns
+            if rows >= ROWS && rows - row > 1 {
+                self.tile::<ROWS, C>(row.min(rows - ROWS), column, times);
+                row += ROWS;
+            } else {
+                self.tile::<1, C>(row, column, times);
+                row += 1;
+            }
         }
         debug_assert!(column + C <= columns);
     }

@@ -81,7 +81,7 @@ impl<'s> Signature<'s> {
         }
     }
 
-    /// [`new`](Self::new) for a signature that is written in the program.
+    /// [`new`](Self::new) for a literal in the program, also in a constant.
     ///
     /// # Panics
     /// If `new` has an error. In a constant, the program does not compile then.
@@ -125,7 +125,7 @@ impl<'s> Signature<'s> {
         self.counts[1]
     }
 
-    /// The joint batch shape, and the shapes of the results, for operands of the given shapes.
+    /// The joint batch shape, and the shapes of the results, for operands of these shapes.
     ///
     /// Each operand has as many base axes as the signature states.
     ///
@@ -284,7 +284,7 @@ pub(crate) fn two_sizes(
     )
 }
 
-/// The error of a name that is in the results only.
+/// The error of a name that occurs in the results only.
 #[cold]
 pub(crate) fn unknown_symbol(request: ErrorBuilder, name: &str) -> BroadcastError {
     fail!(request, UnknownSymbol, "no operand has an axis {name} that says the size of the result's")

@@ -60,7 +60,7 @@ const fn check_size(text: &[u8], from: usize, end: usize) -> Result<(), TextFaul
     if size == 0 { Err((from, "a size other than 0")) } else { Ok(()) }
 }
 
-/// What comes next in a signature.
+/// The next expected part of a signature.
 #[derive(Clone, Copy)]
 enum Next {
     Base,

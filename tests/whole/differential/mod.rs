@@ -18,7 +18,7 @@ mod recipes;
 mod sums;
 mod views;
 
-use common::{Case, Layout, Number, assert_strides, layout_in};
+use common::{Case, Number, Strided, array_in, assert_strides};
 use ndarray::{ArrayD, ArrayRef, Dimension};
 use ndarray_broadcast::BroadcastError;
 use serde_json::Value;
@@ -150,8 +150,8 @@ fn assert_view<D: Dimension>(array: &ArrayRef<i64, D>, expected: &Case) {
 }
 
 /// The arrays of a list of descriptions.
-fn layouts(case: &Case) -> Vec<Layout> {
-    case.cases("operands").iter().map(layout_in).collect()
+fn layouts(case: &Case) -> Vec<Strided<i64>> {
+    case.cases("operands").iter().map(array_in).collect()
 }
 
 /// A recorded list of texts, which have NaN and infinities.
@@ -173,18 +173,17 @@ fn assert_near<'a>(found: impl ExactSizeIterator<Item = &'a f64>, expected: &[f6
 }
 
 /// The array of a description.
-fn described(case: &Case, field: &str) -> Layout {
-    layout_in(&Case::from(case.get(field).clone()))
+fn described(case: &Case, field: &str) -> Strided<i64> {
+    array_in(&Case::from(case.get(field).clone()))
 }
 
-fn source(case: &Case) -> Layout {
+fn source(case: &Case) -> Strided<i64> {
     described(case, "source")
 }
 
 /// The array to write to.
 fn onto(case: &Case) -> ArrayD<i64> {
-    let layout = described(case, "onto");
-    layout.steps_from(layout.base().clone())
+    described(case, "onto").into_array()
 }
 
 /// The recorded result of this name, which is a list of one.

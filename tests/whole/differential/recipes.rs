@@ -2,6 +2,7 @@
 
 use super::{assert_near, texts};
 use common::Case;
+use half::bf16;
 use ndarray::{Array1, Array2, ArrayRef2, ArrayView2, Axis, ShapeBuilder, s};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, broadcast_map, fused, keepdims};
@@ -15,7 +16,19 @@ fn the_guide_has_these_functions() {
     for function in &functions {
         assert!(guide.contains(function), "the guide has another:\n{function}");
     }
-    assert_eq!(functions.len(), 12);
+    assert_eq!(functions.len(), 13);
+}
+
+/// 1,000 terms of a type with 8 bits: the sum is rounded once.
+#[test]
+fn sums_of_16_bit_floats_are_added_in_f32() {
+    let x = Array2::from_shape_fn((3, 1000), |(i, j)| {
+        bf16::from_f32(0.1 + f32::from(u8::try_from((i * 7 + j * 3) % 11).expect("small")))
+    });
+    for (row, sum) in x.rows().into_iter().zip(row_sums(&x).unwrap()) {
+        assert_eq!(sum, bf16::from_f64(row.iter().map(|x| x.to_f64()).sum()));
+    }
+    assert_eq!(row_sums(&x.slice(s![.., ..0])).unwrap(), Array1::from_elem(3, bf16::ZERO));
 }
 
 /// One array in several layouts.
@@ -118,4 +131,9 @@ fn log_sum_exp(x: &ArrayRef2<f64>) -> Result<Array2<f64>, BroadcastError> {
 fn softmax(x: &ArrayRef2<f64>) -> Result<Array2<f64>, BroadcastError> {
     // 0 * max is 0, or NaN if the maximum is infinite, as the results are then
     broadcast_map((x, &sums(x)?), |x, (max, sum)| f64::exp(x - max) / (sum + 0.0 * max))
+}
+
+/// The sum of each row, added in `f32`.
+fn row_sums(x: &ArrayRef2<bf16>) -> Result<Array1<bf16>, BroadcastError> {
+    Ok(fused(x, |x| x.to_f32()).sum_axes(1)?.mapv(bf16::from_f32))
 }

@@ -2,7 +2,7 @@
 
 use super::{Outcome, agreed, assert_result, described, layouts, onto, recorded, source, texts};
 use common::narrow::{Brain, Half};
-use common::{Case, Layout};
+use common::{Case, Strided};
 use ndarray::{ArrayD, ArrayViewD, Ix0, Ix1, Ix2};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{AxisSet, broadcast_arrays, broadcast_map, fused, keepdims, reduction_axes};
@@ -110,11 +110,6 @@ pub(super) fn into_existing(case: &Case) {
     }
 }
 
-/// The view of a layout over other elements.
-fn mapped<A>(layout: &Layout, f: impl Fn(i64) -> A) -> (ArrayD<A>, impl Fn(&ArrayD<A>) -> ArrayViewD<'_, A>) {
-    (layout.base().map(|&x| f(x)), |base: &ArrayD<A>| layout.view_of(base))
-}
-
 #[allow(clippy::cast_precision_loss, reason = "elements are small")]
 fn float(x: i64) -> f64 {
     x as f64
@@ -127,8 +122,8 @@ fn small(x: i64) -> f64 {
 
 pub(super) fn means(case: &Case) {
     let (layout, axes) = (source(case), &case.numbers::<isize>("axes"));
-    let (base, view_of) = mapped(&layout, float);
-    let x = view_of(&base);
+    let array = layout.map(|&x| float(x));
+    let x = array.view();
     let mean = match case.get("written").as_str() {
         Some("first") => here!(x.mean_axes(0)),
         Some("last") => here!(x.mean_axes(-1)),
@@ -141,8 +136,8 @@ pub(super) fn means(case: &Case) {
         assert_result(&mean, &recorded(case, "keepdims"));
     }
     if case.get("written").as_str() == Some("first") {
-        let (base, view_of) = mapped(&layout, |x| i32::try_from(x).expect("a small number"));
-        let x = view_of(&base);
+        let array = layout.map(|&x| i32::try_from(x).expect("a small number"));
+        let x = array.view();
         if let Some(mean) = agreed(case, here!(fused(&x, |&x| f64::from(x)).mean_axes(0))) {
             assert_result(&mean, &recorded(case, "results"));
         }
@@ -163,8 +158,8 @@ fn reduced<A: Copy>(
 
 pub(super) fn reductions(case: &Case) {
     let (layout, axes) = (source(case), &case.numbers::<isize>("axes"));
-    let (base, view_of) = mapped(&layout, small);
-    let x = view_of(&base);
+    let array = layout.map(|&x| small(x));
+    let x = array.view();
     let last = case.get("last").as_bool().unwrap();
     let results = match case.text("reduce") {
         "max" if last => {
@@ -202,8 +197,8 @@ pub(super) fn reductions(case: &Case) {
 
 pub(super) fn counts(case: &Case) {
     let layout = source(case);
-    let (base, view_of) = mapped(&layout, |x| x % 3 == 1);
-    let mask = view_of(&base);
+    let array = layout.map(|x| x % 3 == 1);
+    let mask = array.view();
     let (axes, x) = (&[0][..], layout.view());
     let f = |x: &i64, y: &i64| x * y;
     for count in [
@@ -364,7 +359,7 @@ pub(super) fn of_view(case: &Case) {
     let x = layouts[0].view();
     let (target, axes) = (&case.shape("target"), &case.shape("axes"));
     let delta = case.ok().then(|| described(case, "delta"));
-    let delta = delta.as_ref().map(Layout::view);
+    let delta = delta.as_ref().map(Strided::view);
     let check = |forward: Outcome<ArrayD<i64>>, backward: &Backward<'_>| {
         let Some(forward) = agreed(case, forward) else { return };
         assert_result(&forward, &recorded(case, "results"));
@@ -428,7 +423,7 @@ pub(super) fn of_view(case: &Case) {
 pub(super) fn of_product(case: &Case) {
     let layouts = layouts(case);
     let (a, b) = (layouts[0].view(), layouts[1].view());
-    let third = layouts.get(2).map(Layout::view);
+    let third = layouts.get(2).map(Strided::view);
     let forward = match &third {
         None => here!(broadcast_map((&a, &b), |a, b| a * b)),
         Some(c) => broadcast_map((&a, &b, c), |a, b, c| a * b * c),
@@ -461,7 +456,7 @@ pub(super) fn of_batches(case: &Case) {
     let layouts = layouts(case);
     let (first, second) = (layouts[0].view(), layouts[1].view());
     let delta = case.ok().then(|| described(case, "delta"));
-    let delta = delta.as_ref().map(Layout::view);
+    let delta = delta.as_ref().map(Strided::view);
     macro_rules! compare {
         ($left:ident: $Left:ty, $right:ident: $Right:ty => $delta:ident: $Delta:ty; $forward:expr, $of_left:expr, $of_right:expr) => {{
             let ($left, $right) = (first.batch::<$Left>().unwrap(), second.batch::<$Right>().unwrap());

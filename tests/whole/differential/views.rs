@@ -1,7 +1,7 @@
 //! Views and shapes.
 
 use super::{Outcome, agreed, assert_result, assert_view, described, layouts, recorded, source};
-use common::{Case, Layout, empty, view_of_rank};
+use common::{Case, Strided, empty, view_of_rank};
 use ndarray::{ArrayViewD, Axis};
 use ndarray_broadcast::partial::{PartialShape, Plan};
 use ndarray_broadcast::prelude::*;
@@ -53,7 +53,7 @@ pub(super) fn to_anothers_shape(case: &Case) {
 
 pub(super) fn together(case: &Case) {
     let layouts = layouts(case);
-    let views: Vec<ArrayViewD<'_, i64>> = layouts.iter().map(Layout::view).collect();
+    let views: Vec<ArrayViewD<'_, i64>> = layouts.iter().map(Strided::view).collect();
     let results = here!(broadcast_views(&views));
     let several = match &views[..] {
         [x] => broadcast_arrays((x.view(),)).map(|(x,)| vec![x]),

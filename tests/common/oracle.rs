@@ -4,10 +4,10 @@ use ndarray_broadcast::partial::{Dim, PartialShape};
 use std::collections::BTreeSet;
 
 /// Sizes that names stand for: `n`, then `m`.
-pub(crate) type Names = [usize; 2];
+pub type Names = [usize; 2];
 
 /// The joint size: all that are not 1 are equal.
-pub(crate) fn joint(sizes: impl IntoIterator<Item = usize>) -> Option<usize> {
+pub fn joint(sizes: impl IntoIterator<Item = usize>) -> Option<usize> {
     let mut stretching: Vec<usize> = sizes.into_iter().filter(|&size| size != 1).collect();
     stretching.dedup();
     match stretching[..] {
@@ -18,14 +18,14 @@ pub(crate) fn joint(sizes: impl IntoIterator<Item = usize>) -> Option<usize> {
 }
 
 /// The joint shape, aligned at the right.
-pub(crate) fn joint_shape(shapes: &[Vec<usize>]) -> Option<Vec<usize>> {
+pub fn joint_shape(shapes: &[Vec<usize>]) -> Option<Vec<usize>> {
     let ndim = shapes.iter().map(Vec::len).max().unwrap_or(0);
     let at = |shape: &Vec<usize>, from_end: usize| shape.iter().rev().nth(from_end).copied().unwrap_or(1);
     (0..ndim).rev().map(|from_end| joint(shapes.iter().map(|shape| at(shape, from_end)))).collect()
 }
 
 /// Whether an axis of size `size` is as `dim` says when names stand for `names`.
-pub(crate) fn covers(dim: &Dim, names: Names, size: usize) -> bool {
+pub fn covers(dim: &Dim, names: Names, size: usize) -> bool {
     match dim {
         Dim::Known(known) => *known == size,
         Dim::Unknown => true,
@@ -39,7 +39,7 @@ pub(crate) fn covers(dim: &Dim, names: Names, size: usize) -> bool {
 }
 
 /// All assignments of sizes up to `top` to the names that stand in `shapes`; 0 to the others.
-pub(crate) fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
+pub fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
     let stands = |name: &str| {
         let is_name = |dim: &Dim| matches!(dim, Dim::Name(other) if other.as_str() == name);
         shapes.iter().any(|shape| shape.dims().is_some_and(|dims| dims.iter().any(is_name)))
@@ -49,15 +49,15 @@ pub(crate) fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
 }
 
 /// All shapes with sizes up to `top` that `shape` can be when names stand for `names`.
-pub(crate) fn instances(shape: &PartialShape, names: Names, top: usize) -> Vec<Vec<usize>> {
-    shape.dims().unwrap().iter().fold(vec![vec![]], |shapes, dim| {
+pub fn instances(shape: &PartialShape, names: Names, top: usize) -> Vec<Vec<usize>> {
+    shape.dims().expect("axes that are known").iter().fold(vec![vec![]], |shapes, dim| {
         let sizes: Vec<usize> = (0..=top).filter(|&size| covers(dim, names, size)).collect();
         shapes.iter().flat_map(|shape| sizes.iter().map(|&size| [&shape[..], &[size]].concat())).collect()
     })
 }
 
 /// All ways to pick one of each.
-pub(crate) fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
+pub fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
     choices.iter().fold(vec![vec![]], |picked, choices| {
         picked
             .iter()
@@ -67,7 +67,7 @@ pub(crate) fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
 }
 
 /// Every way that the operands can be, with what the names stand for then.
-pub(crate) fn worlds(operands: &[PartialShape], top: usize) -> Vec<(Names, Vec<Vec<usize>>)> {
+pub fn worlds(operands: &[PartialShape], top: usize) -> Vec<(Names, Vec<Vec<usize>>)> {
     let of = |names: Names| {
         let shapes: Vec<_> = operands.iter().map(|operand| instances(operand, names, top)).collect();
         product(&shapes).into_iter().map(move |shapes| (names, shapes))
@@ -76,21 +76,21 @@ pub(crate) fn worlds(operands: &[PartialShape], top: usize) -> Vec<(Names, Vec<V
 }
 
 /// Every `Dim` over sizes up to `named`, with two names.
-pub(crate) fn language(named: usize) -> Vec<Dim> {
+pub fn language(named: usize) -> Vec<Dim> {
     let mut dims: Vec<Dim> = (0..=named).map(Dim::Known).collect();
     for lo in 0..=named {
-        dims.extend((lo + 1..=named).map(|hi| Dim::range(lo..=hi).unwrap()));
-        dims.push(Dim::range(lo..).unwrap());
+        dims.extend((lo + 1..=named).map(|hi| Dim::range(lo..=hi).expect("a range")));
+        dims.push(Dim::range(lo..).expect("a range"));
     }
-    dims.extend([Dim::name("n").unwrap(), Dim::name("m").unwrap()]);
+    dims.extend(["n", "m"].map(|name| Dim::name(name).expect("a name")));
     dims
 }
 
 /// What can come out at an axis: what the names stand for, and the joint size.
-pub(crate) type Outcomes = BTreeSet<(Names, usize)>;
+pub type Outcomes = BTreeSet<(Names, usize)>;
 
 /// Checks that `inferred` is sound, and that no smaller `Dim` is.
-pub(crate) fn assert_smallest(
+pub fn assert_smallest(
     inferred: &Dim,
     outcomes: &Outcomes,
     (language, top): (&[Dim], usize),

@@ -1,7 +1,7 @@
 //! Every form of a reduction, for every source.
 
 use super::extreme::{Maximum, Minimum};
-use super::passes::{add_in_dim, in_dim, onto, over_axes, to_shape};
+use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
 use super::{MeanElement, SumElement, extreme, mean};
 use crate::error::{Result, caller};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
@@ -33,7 +33,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 )]
 #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
 pub trait Reduce<A, D: Dimension>: Sealed {
-    /// What `then` returns for the source, whose elements are combined by `op`.
+    /// Calls `then` with the source, whose elements `op` combines, and returns its result.
     #[doc(hidden)]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
     where
@@ -62,6 +62,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     }
 
     /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
+    ///
+    /// Elements are added in their own type, which the crate knows by its `+` alone. For sums of 16-bit floats in `f32`, see the
+    /// [recipe](crate::guide::recipes#sums-of-16-bit-floats).
     ///
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`, over `keepdims([0, 2])` it is `(1, 3, 1, 5)`. The number of axes of the
@@ -117,7 +120,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| over_axes(source, &axes, &caller::SUM_AXES, A::zero()))
+        self.source(Plus, |source| reduce_axes(source, &axes, &caller::SUM_AXES, A::zero()))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -179,14 +182,14 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::over_axes(source, &axes))
+        self.source(Plus, |source| mean::mean_axes(source, &axes))
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
     /// is one.
     ///
     /// For elements of a type of your own, `PartialOrd` must be transitive. Of equal elements, such as zeros of either sign,
-    /// the result is any.
+    /// any may be the result.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -221,10 +224,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme::over_axes(source, &axes, &caller::MAX_AXES, "maximum"))
+        self.source(Maximum, |source| extreme::extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
     }
 
-    /// The smallest element along `axes`, as [`max_axes`](Self::max_axes) the largest.
+    /// The smallest element along `axes`: the counterpart of [`max_axes`](Self::max_axes).
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -244,14 +247,14 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin`, `argmin` and `numpy.minimum`, as
+    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin`, `argmin` and `numpy.minimum`, see
     /// [`max_axes`](Self::max_axes).
     #[doc(alias("amin", "minimum", "reduce_min", "nanmin", "min_skipnan", "argmin"))]
     fn min_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme::over_axes(source, &axes, &caller::MIN_AXES, "minimum"))
+        self.source(Minimum, |source| extreme::extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -284,7 +287,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Equivalents
     /// The `reduce` of NumPy's ufuncs, such as `numpy.prod(x, axis=-1)`; `torch.prod`, `torch.all`; ndarray's `fold_axis`,
     /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
-    /// [recipes](crate::guide::recipes). Medians and quantiles are no such operations; `ndarray-stats` has them.
+    /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind; `ndarray-stats` has them.
     #[doc(alias(
         "fold_axis",
         "map_axis",
@@ -305,7 +308,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| over_axes(source, &axes, &caller::REDUCE_AXES, identity))
+        self.source(ClosureOp(&op), |source| reduce_axes(source, &axes, &caller::REDUCE_AXES, identity))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -347,7 +350,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| to_shape::<A, D, T>(source, &shape, &caller::SUM_TO, A::zero()))
+        self.source(Plus, |source| reduce_to::<A, D, T>(source, &shape, &caller::SUM_TO, A::zero()))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -419,7 +422,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::to_shape::<A, D, T>(source, &shape))
+        self.source(Plus, |source| mean::mean_to::<A, D, T>(source, &shape))
     }
 
     /// The largest element along every axis that broadcasting from `shape` to this source's shape repeats, as
@@ -455,12 +458,12 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + PartialOrd,
     {
         self.source(Maximum, |source| {
-            extreme::to_shape::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum")
+            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum")
         })
     }
 
-    /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats, as
-    /// [`max_to`](Self::max_to) the largest.
+    /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats: the counterpart of
+    /// [`max_to`](Self::max_to).
     ///
     /// # Shapes
     /// As [`sum_to`](Self::sum_to).
@@ -487,7 +490,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: Clone + PartialOrd,
     {
         self.source(Minimum, |source| {
-            extreme::to_shape::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum")
+            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum")
         })
     }
 
@@ -527,15 +530,15 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         self.source(ClosureOp(&op), |source| {
-            to_shape::<A, D, T>(source, &shape, &caller::REDUCE_TO, identity)
+            reduce_to::<A, D, T>(source, &shape, &caller::REDUCE_TO, identity)
         })
     }
 
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.
     ///
     /// # Shapes
-    /// As [`sum_to`](Self::sum_to), to the shape of `out`, which may have any layout. It is the shape of `out` that says
-    /// which axes are summed: for a square array and an `out` of one axis, it is axis 0.
+    /// As [`sum_to`](Self::sum_to), to the shape of `out`, which may have any layout. The shape of `out`
+    /// decides which axes are summed: for a square array and an `out` of one axis, axis 0.
     ///
     /// # Errors
     /// As [`sum_to`](Self::sum_to). An error leaves `out` unchanged.
@@ -560,7 +563,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Cloned))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Cloned))
     }
 
     /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -592,7 +595,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), Added))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Added))
     }
 
     /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
@@ -621,11 +624,11 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement + Mul<Output = A>,
     {
-        self.source(Plus, |source| onto::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
     }
 
-    /// The sum over everything that [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim) with the same `axes`
-    /// repeats for an array of shape `shape`: its adjoint. The rule for shapes alone is
+    /// The adjoint of [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): the sum over everything that it repeats for
+    /// an array of shape `shape` and the same `axes`. The rule for shapes alone is
     /// [`infer_sum_in_dim`](crate::partial::infer_sum_in_dim).
     ///
     /// # Shapes
@@ -670,7 +673,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
+        self.source(Plus, |source| sum_in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
@@ -699,11 +702,11 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| add_in_dim::<A, D, E, X>(source, out, &axes))
+        self.source(Plus, |source| add_sum_in_dim::<A, D, E, X>(source, out, &axes))
     }
 }
 
-/// A source by value, which may be an array of the shape that is asked for.
+/// A source by value, which may be an array that already has the wanted shape.
 pub trait IntoArray<A, D: Dimension>: Sized {
     /// The source as an array, if it is one of this shape.
     #[doc(hidden)]

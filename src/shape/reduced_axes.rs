@@ -1,4 +1,4 @@
-//! The shape of a sum over axes, and the shapes that an array can be summed to.
+//! Reduced axes: the shape of a reduction over axes, and the shapes that an array can be reduced to.
 
 use super::output::{first_clash, leading_axes};
 use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
@@ -77,8 +77,8 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     type Left = IxDyn;
 }
 
-/// Axes to reduce over: any [`Axes`], or `..` for all, which the result does not have, or [`keepdims`] of them, which it has
-/// with size 1.
+/// Axes to reduce over: any [`Axes`], or `..` for all. The result does not have these axes; with [`keepdims`] of them, it has
+/// them with size 1.
 ///
 /// Sealed; a bound for code that is generic over the axes of an array with dimension type `D`.
 ///
@@ -189,12 +189,12 @@ impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
     }
 }
 
-/// A result of a reduction over axes, and those axes. They are dropped unless `X::KEEPS`.
+/// Memory for the result of a reduction over axes, and the set of these axes. The result has them only if `X::KEEPS`.
 ///
 /// # Errors
 /// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`; `TooLarge`.
 #[inline(always)]
-pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
+pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
     request: impl Fn() -> ErrorBuilder,
@@ -216,8 +216,8 @@ pub(crate) fn over_reduced<A, D: Dimension, X: ReducedAxes<D>>(
     Ok((reserved(result, request)?, reduced))
 }
 
-/// A result of the shape of a target, if a source of shape `shape` can be summed to it. `operands` gives the shapes of the
-/// operands.
+/// Memory for a result of the shape of a target, if a source of shape `shape` can be summed to it. `operands` lists the
+/// operands' shapes for an error.
 ///
 /// # Errors
 /// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums_to`]; `TooLarge`.
@@ -234,7 +234,7 @@ pub(crate) fn sum_target<'s, A, T: TargetShape>(
     reserved(dim, request)
 }
 
-/// Checks that a source of `shape` can be summed to `target`. `operands` gives the shapes of the operands.
+/// Checks that a source of `shape` can be summed to `target`. `operands` lists the operands' shapes for an error.
 ///
 /// # Errors
 /// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is
@@ -249,7 +249,7 @@ pub(crate) fn check_sums_to<'s>(
     check_sums(shape, target, || request().to(&target), operands)
 }
 
-/// [`check_sums_to`] for a request that has the target.
+/// [`check_sums_to`] for a request that already has the target.
 #[inline(always)]
 pub(crate) fn check_sums<'s>(
     shape: &[usize],
@@ -273,7 +273,7 @@ fn sum_error(
 ) -> BroadcastError {
     match first_clash(&[target], shape) {
         Some((axis, [size, own], _)) if target.len() <= shape.len() => {
-            // a size of 1 may come from an axis that is missing
+            // A size of 1 may come from a missing axis.
             let has_size = |operand: &&[usize]| {
                 let own_axis = (operand.len() + axis).checked_sub(shape.len());
                 own_axis.is_some_and(|own_axis| operand[own_axis] == own)

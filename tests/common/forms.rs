@@ -1,0 +1,360 @@
+//! One table of the operations on elements, each with how to call it. Tests that hold for any operation run it: panics at every
+//! point, threads, bits, allocations, and shapes that mean harm.
+
+use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, LinalgScalar};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{BroadcastError, base_op, broadcast_apply, broadcast_map, fused, keepdims};
+use num_traits::{FromPrimitive, Zero};
+use std::fmt;
+use std::ops::{Div, Mul};
+
+/// Elements of every form but the operations of [`base_op`].
+pub trait Element:
+    Clone
+    + Default
+    + Zero
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + PartialOrd
+    + FromPrimitive
+    + Send
+    + Sync
+    + 'static
+{
+    /// What closures over two operands compute.
+    #[must_use]
+    fn times(&self, other: &Self) -> Self;
+
+    /// What a reduction by a closure joins elements with.
+    #[must_use]
+    fn join(self, other: Self) -> Self;
+}
+
+macro_rules! floats {
+    ($($T:ty)*) => {$(
+        impl Element for $T {
+            fn times(&self, other: &Self) -> Self {
+                self * other
+            }
+
+            /// It rounds at each step.
+            fn join(self, other: Self) -> Self {
+                self.hypot(other)
+            }
+        }
+    )*};
+}
+floats!(f32 f64);
+
+/// What a form is called with.
+#[derive(Clone, Debug)]
+pub struct Call<'a, A> {
+    pub x: ArrayViewD<'a, A>,
+    /// Stretches to the shape of `x`, and has as many axes.
+    pub y: ArrayViewD<'a, A>,
+    /// The axes that are reduced.
+    pub axes: Vec<usize>,
+    /// The shape of `x` with size 1 at these axes.
+    pub kept: Vec<usize>,
+    /// The other axes in the order in which they are placed, and their sizes.
+    pub others: Vec<usize>,
+    pub sizes: Vec<usize>,
+}
+
+impl<'a, A> Call<'a, A> {
+    /// `others` are the axes that are not in `axes`, in any order.
+    pub fn new(x: ArrayViewD<'a, A>, y: ArrayViewD<'a, A>, axes: &[usize], others: &[usize]) -> Self {
+        assert!(x.ndim() == y.ndim() && axes.len() + others.len() == x.ndim());
+        let mut kept = x.shape().to_vec();
+        for &axis in axes {
+            kept[axis] = 1;
+        }
+        let sizes = others.iter().map(|&axis| kept[axis]).collect();
+        Self { x, y, axes: axes.to_vec(), kept, others: others.to_vec(), sizes }
+    }
+
+    /// The last axis.
+    fn base(&self) -> IxDyn {
+        IxDyn(&self.x.shape()[self.x.ndim() - 1..])
+    }
+
+    /// The first index of an axis, counted from the end: vectors of matrices.
+    fn without(&self, from_end: usize) -> ArrayViewD<'a, A> {
+        let axis = Axis(self.x.ndim() - from_end);
+        self.x.clone().index_axis_move(axis, 0)
+    }
+
+    /// The matrices of the last two axes, transposed.
+    fn transposed(&self) -> ArrayViewD<'a, A> {
+        let mut transposed = self.x.clone();
+        let ndim = transposed.ndim();
+        transposed.swap_axes(ndim - 2, ndim - 1);
+        transposed
+    }
+}
+
+/// Where the result of a form goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A new array, once its elements are all there.
+    New,
+    /// A new array, element by element: a panic leaves those that are there.
+    Filled,
+    /// An array with the shape of `kept`.
+    Kept,
+    /// An array with the shape of `sizes`.
+    Placed,
+    /// An array with the shape of `x`.
+    Whole,
+    /// An array with the batch axes of `kept`, and the last axis of `x`.
+    Batch,
+    /// An array of square matrices, of as many rows as those of `x`.
+    Squares,
+}
+
+/// An operation, and how it is called.
+pub struct Form<A> {
+    /// As `tests/hostile/public.txt` has it.
+    pub name: &'static str,
+    /// The source or the executor, and the arguments.
+    pub call: (&'static str, &'static str),
+    /// Whether it may run on several threads. The other form with these arguments runs on one.
+    pub is_par: bool,
+    pub into: Destination,
+    run: Run<A>,
+}
+
+type Run<A> = fn(&Call<'_, A>, &mut ArrayViewMutD<'_, A>) -> Outcome<A>;
+type Outcome<A> = Result<Option<ArrayD<A>>, BroadcastError>;
+
+impl<A> fmt::Display for Form<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ((source, arguments), par) = (self.call, if self.is_par { ".par()" } else { "" });
+        write!(f, "{} of {source}{par}, {arguments}", self.name)
+    }
+}
+
+impl<A: Element> Form<A> {
+    /// Whether it is this method, or the operation of [`base_op`] that the method is.
+    pub fn is(&self, method: &str) -> bool {
+        [self.name, self.call.1].iter().any(|name| name.ends_with(method))
+    }
+
+    /// The shape of the array that it writes to.
+    pub fn out_shape(&self, call: &Call<'_, A>) -> Option<Vec<usize>> {
+        let shape = call.x.shape();
+        let last = shape.len().saturating_sub(1);
+        match self.into {
+            Destination::New | Destination::Filled => None,
+            Destination::Kept => Some(call.kept.clone()),
+            Destination::Placed => Some(call.sizes.clone()),
+            Destination::Whole => Some(shape.to_vec()),
+            Destination::Batch => Some([&call.kept[..last], &shape[last..]].concat()),
+            Destination::Squares => Some([&shape[..last], &shape[last - 1..last]].concat()),
+        }
+    }
+
+    /// Calls it. It writes to `out`, or returns a new array.
+    pub fn run(&self, call: &Call<'_, A>, out: &mut ArrayViewMutD<'_, A>) -> Outcome<A> {
+        (self.run)(call, out)
+    }
+
+    /// The result, where the array that it writes to has the element `start` everywhere.
+    pub fn result(&self, call: &Call<'_, A>, start: &A) -> Result<ArrayD<A>, BroadcastError> {
+        let shape = self.out_shape(call).unwrap_or_default();
+        let mut out = ArrayD::from_elem(IxDyn(&shape), start.clone());
+        let new = self.run(call, &mut out.view_mut())?;
+        Ok(new.unwrap_or(out))
+    }
+}
+
+/// A new array, or nothing where the result was written.
+trait Done<A> {
+    fn done(self) -> Option<ArrayD<A>>;
+}
+
+impl<A, D: Dimension> Done<A> for Array<A, D> {
+    fn done(self) -> Option<ArrayD<A>> {
+        Some(self.into_dyn())
+    }
+}
+
+impl<A> Done<A> for () {
+    fn done(self) -> Option<ArrayD<A>> {
+        None
+    }
+}
+
+/// Adds forms: the name, whether it is parallel, where its result goes, and the call.
+macro_rules! forms {
+    ($all:ident, |$call:ident, $out:ident| $($name:literal $is_par:literal $into:ident $text:literal: $result:expr;)*) => {$(
+        $all.push(Form {
+            name: $name,
+            call: ("", $text),
+            is_par: $is_par,
+            into: Destination::$into,
+            run: |$call, $out| {
+                let _ = &$out;
+                Ok($result?.done())
+            },
+        });
+    )*};
+}
+
+/// Adds every method of [`Reduce`] for a source.
+macro_rules! reductions {
+    ($all:ident, $source_name:literal $is_par:literal |$c:ident, $out:ident| $source:expr) => {
+        reductions! { @forms $all, $source_name $is_par, ($c, $out) $source;
+            New sum_axes(&$c.axes);
+            New sum_axes(keepdims(&$c.axes));
+            New sum_axes(..);
+            New sum_to(&$c.kept);
+            New sum_to(&ArrayD::from_elem(&$c.kept[..], ()));
+            New into_sum_to(&$c.kept);
+            New sum_in_dim(&$c.sizes, &$c.others);
+            New mean_axes(&$c.axes);
+            New mean_axes(keepdims(..));
+            New mean_to(&$c.kept);
+            New max_axes(&$c.axes);
+            New max_axes(keepdims(..));
+            New max_to(&$c.kept);
+            New min_axes(keepdims(&$c.axes));
+            New min_to(&ArrayD::from_elem(&$c.kept[..], ()));
+            New reduce_axes(&$c.axes, A::default(), A::join);
+            New reduce_to(&$c.kept, A::default(), A::join);
+            Kept assign_sum_to($out);
+            Kept add_sum_to($out);
+            Kept scaled_add_sum_to(third(), $out);
+            Placed add_sum_in_dim_to($out, &$c.others);
+        }
+    };
+    (@forms $all:ident, $source_name:literal $is_par:literal, ($c:ident, $out:ident) $source:expr;
+        $($into:ident $method:ident ($($argument:tt)*);)*) => {$(
+        $all.push(Form {
+            name: concat!("Reduce::", stringify!($method)),
+            call: ($source_name, stringify!($method($($argument)*))),
+            is_par: $is_par,
+            into: Destination::$into,
+            run: |$c, $out| {
+                let _ = &$out;
+                Ok($source.$method($($argument)*)?.done())
+            },
+        });
+    )*};
+}
+
+fn three<A: Element>(a: &A, b: &A, c: &A) -> A {
+    a.times(b) + c.clone()
+}
+
+/// The forms for every element type.
+pub fn forms<A: Element>() -> Vec<Form<A>> {
+    let mut all = Vec::new();
+    reductions!(all, "array" false |c, out| c.x.view());
+    reductions!(all, "array" true |c, out| c.x.par());
+    reductions!(all, "fused of one" false |c, out| fused(&c.x, A::clone));
+    reductions!(all, "fused of one" true |c, out| fused(&c.x, A::clone).par());
+    reductions!(all, "fused of two" false |c, out| fused((&c.x, &c.y), A::times));
+    reductions!(all, "fused of two" true |c, out| fused((&c.x, &c.y), A::times).par());
+    reductions!(all, "fused of three" false |c, out| fused((&c.y, &c.x, &c.y), three));
+    reductions!(all, "fused of three" true |c, out| fused((&c.y, &c.x, &c.y), three).par());
+    maps(&mut all);
+    batches(&mut all);
+    all
+}
+
+/// A factor that rounds.
+fn third<A: Element>() -> A {
+    let number = |n| A::from_u8(n).expect("a small number");
+    number(1) / number(3)
+}
+
+/// Not by `to_owned`, which negates strides that have no negative.
+fn owned<A: Clone>(view: &ArrayViewD<'_, A>) -> ArrayD<A> {
+    let elements = view.iter().cloned().collect();
+    ArrayD::from_shape_vec(view.raw_dim(), elements).expect("as many elements")
+}
+
+fn maps<A: Element>(all: &mut Vec<Form<A>>) {
+    forms!(all, |c, out|
+        "broadcast_map" false Filled "two": broadcast_map((&c.x, &c.y), A::times);
+        "broadcast_map" true Filled "two": broadcast_map((&c.x, &c.y).par(), A::times);
+        "broadcast_map" false Filled "three": broadcast_map((&c.y, &c.x, &c.y), three);
+        "broadcast_map" true Filled "three": broadcast_map((&c.y, &c.x, &c.y).par(), three);
+        "broadcast_apply" false Whole "two": broadcast_apply(out, (&c.x, &c.y), |out, a, b| *out = a.times(b));
+        "broadcast_apply" true Whole "two":
+            broadcast_apply(out, (&c.x, &c.y).par(), |out: &mut A, a, b| *out = a.times(b));
+        "IntoBroadcastMap::into_broadcast_map" false Filled "x by value":
+            owned(&c.x).into_broadcast_map(&c.y, A::times).map_err(BroadcastError::from);
+        "IntoBroadcastMap::into_broadcast_map" false Filled "y by value":
+            owned(&c.y).into_broadcast_map(&c.x, A::times).map_err(BroadcastError::from);
+        "Materialize::materialize" false Filled "": Ok::<_, BroadcastError>(c.x.materialize());
+        "Materialize::try_materialize" false Filled "": c.x.try_materialize();
+        "Materialize::materialize_into" false Whole "": c.y.materialize_into(out);
+    );
+}
+
+/// The result's base is the last axis of `x`, on which the closure writes the products of two bases.
+#[allow(clippy::needless_pass_by_value, reason = "as `zip_map` calls it")]
+fn zip<A: Element>(a: ArrayViewD<'_, A>, b: ArrayViewD<'_, A>, mut out: ArrayViewMutD<'_, A>) {
+    let b = b.broadcast(out.raw_dim()).expect("a base of size 1 or of that of the result");
+    out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = a.times(b));
+}
+
+fn batches<A: Element>(all: &mut Vec<Form<A>>) {
+    forms!(all, |c, out|
+        "Batch::map" false New "": c.x.batch_dyn(1)?.map(c.base(), |a, out| zip(a.clone(), a, out));
+        "Batch::map" true New "": c.x.batch_dyn(1)?.par().map(c.base(), |a, out| zip(a.clone(), a, out));
+        "Batch::zip_map" false New "two": c.x.batch_dyn(1)?.zip_map(&c.y.batch_dyn(1)?, c.base(), zip);
+        "Batch::zip_map" true New "two": c.x.batch_dyn(1)?.par().zip_map(&c.y.batch_dyn(1)?, c.base(), zip);
+        "Batch::zip_map" false New "three": c.x.batch_dyn(1)?
+            .zip_map((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), c.base(), |a, b, _, out| zip(a, b, out));
+        "Batch::zip_map" true New "three": c.x.batch_dyn(1)?.par()
+            .zip_map((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), c.base(), |a, b, _, out| zip(a, b, out));
+        "Batch::zip_map_into" false Whole "two": c.x.batch_dyn(1)?.zip_map_into(&c.y.batch_dyn(1)?, out, zip);
+        "Batch::zip_map_into" true Whole "two": c.x.batch_dyn(1)?.par().zip_map_into(&c.y.batch_dyn(1)?, out, zip);
+        "Batch::zip_map_into" false Whole "three": c.x.batch_dyn(1)?
+            .zip_map_into((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), out, |a, b, _, out| zip(a, b, out));
+        "Batch::zip_map_into" true Whole "three": c.x.batch_dyn(1)?.par()
+            .zip_map_into((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), out, |a, b, _, out| zip(a, b, out));
+        "Batch::sum_batch_to" false New "": c.x.batch_dyn(1)?.sum_batch_to(&c.kept[..c.x.ndim() - 1]);
+        "Batch::add_sum_batch_to" false Batch "": c.x.batch_dyn(1)?.add_sum_batch_to(out);
+    );
+}
+
+/// Adds an operation of [`base_op`]: its method and its value, on one thread and on several, as a new array and into one.
+macro_rules! base_operations {
+    ($all:ident, |$c:ident| $($name:literal $method:ident $Op:ident $into:tt: $left:expr, $right:expr;)*) => {$(
+        forms!($all, |$c, out|
+            $name false New "": $left.$method(&$right);
+            $name true New "": $left.par().$method(&$right);
+            "Batch::apply" false New $name: $left.apply(base_op::$Op, &$right);
+            "Batch::apply" true New $name: $left.par().apply(base_op::$Op, &$right);
+        );
+        base_operations!(@$into $all, |$c| $name $Op: $left, $right);
+    )*};
+    (@New $all:ident, |$c:ident| $name:literal $Op:ident: $left:expr, $right:expr) => {};
+    (@$into:ident $all:ident, |$c:ident| $name:literal $Op:ident: $left:expr, $right:expr) => {
+        forms!($all, |$c, out|
+            "Batch::apply_into" false $into $name: $left.apply_into(base_op::$Op, &$right, out);
+            "Batch::apply_into" true $into $name: $left.par().apply_into(base_op::$Op, &$right, out);
+        );
+    };
+}
+
+/// The operations of [`base_op`], for `x` of at least two axes that are not empty.
+pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
+    let mut all = Vec::new();
+    base_operations!(all, |c|
+        "Batch::add" add Add Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
+        "Batch::sub" sub Sub Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
+        "Batch::mul" mul Mul Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
+        "Batch::div" div Div Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
+        "Batch::inner" inner Inner New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?;
+        "Batch::outer" outer Outer New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?;
+        "Batch::matvec" matvec MatVec New: c.x.batch_dyn(2)?, c.without(2).batch_dyn(1)?;
+        "Batch::vecmat" vecmat VecMat New: c.without(1).batch_dyn(1)?, c.x.batch_dyn(2)?;
+        "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.transposed().batch_dyn(2)?;
+    );
+    all
+}
