@@ -197,7 +197,7 @@ fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<
     note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; only the first batch takes `.par()`"
 )]
 pub trait FurtherBatches: Sealed + Copy {
-    /// The dimension types, as the `Others` of [`JoinBatch`](crate::bounds::JoinBatch).
+    /// The dimension types, as the `Others` of [`JoinBatch`].
     type Dims;
 
     /// The shape of the first batch, and those of these batches.

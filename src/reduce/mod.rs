@@ -1,7 +1,7 @@
 //! Reductions of any source: sums that undo a broadcast, means, maxima and operations of your own.
 //!
 //! [`Reduce`] has each form once. A [source](sources) is an array, or the results of a closure over broadcast operands,
-//! [`fused()`]; [`Par`] reduces either on several threads. Each form finds the shape of its result, and the source fills it.
+//! [`fused()`]; [`Par`](crate::Par) reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
 //! ```text
 //! elements, passes ← mean, extreme ← methods (the trait `Reduce`) ← sources (its implementations) → fused
