@@ -112,7 +112,7 @@ fn first_of(x: &ArrayRef2<f64>, extreme: &Array2<f64>) -> Result<Array1<u32>, Br
     fused((x, extreme, &positions), found).min_axes(1)
 }
 
-type Sum = (f64, f64); // the maximum, and the sum of exponentials of what is left without it
+type Sum = (f64, f64); // the maximum, and the sum of exponentials relative to it
 
 fn combine_sums(a: Sum, b: Sum) -> Sum {
     let (low, high) = if a.0 < b.0 { (a, b) } else { (b, a) };
