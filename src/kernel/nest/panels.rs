@@ -260,13 +260,13 @@ impl ErasedNest {
         // by the inputs alone: the layout of the output must not change the order of additions
         let mut len = inner.len;
         let continues = |l: &Loop, len: usize| {
-            (1..self.operands.count).all(|k| l.strides[k] == inner.strides[k] * len.cast_signed())
+            (1..self.operands.count).all(|k| l.strides[k] == inner.strides[k].wrapping_mul(len.cast_signed()))
         };
         for l in outer.iter().rev() {
             if l.kept != inner.kept || !continues(l, len) {
                 break;
             }
-            len *= l.len;
+            len = len.saturating_mul(l.len);
         }
         RowGroups { at_once: (LONG_LANE / len).clamp(GROUP_ROWS, 4 * GROUP_ROWS), len }
     }
