@@ -63,9 +63,15 @@ fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     strides.map(|stride| stride * steps.cast_signed())
 }
 
+/// The neighbours of a panel.
+#[inline(always)]
+pub(super) fn width(is_wide: bool) -> usize {
+    if is_wide { WIDE } else { NARROW }
+}
+
 /// The strides from one panel to the next, for wide panels and for narrow ones.
 fn panel_strides(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
-    [WIDE, NARROW].map(|width| scaled(neighbours, width))
+    [true, false].map(|is_wide| scaled(neighbours, width(is_wide)))
 }
 
 /// The panels at each index of a loop: those of a lane, or of a group of rows.
@@ -92,7 +98,8 @@ pub(crate) struct Panels<'p> {
     pub(super) count: usize,
     /// The strides from one panel to the next.
     pub(super) panel_strides: &'p [isize; OPERANDS],
-    pub(super) width: usize,
+    /// Whether they have [`WIDE`] neighbours, else [`NARROW`] ones.
+    pub(super) is_wide: bool,
     /// The strides from one neighbour to the next.
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
@@ -164,12 +171,12 @@ impl PanelSums {
             }
             let left = *len - done + overlap;
             let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG_LANE);
-            let width = if is_wide { WIDE } else { NARROW };
+            let width = width(is_wide);
             let panels_left = left / width;
             let mut panels = Panels {
                 count: at_once,
                 panel_strides: &self.outside.strides,
-                width,
+                is_wide,
                 neighbours,
                 moving: self.moving,
                 steps: 1,

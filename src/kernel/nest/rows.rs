@@ -11,7 +11,7 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, small_block};
-use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE};
+use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE, width};
 use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
     Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
@@ -280,10 +280,10 @@ unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Oper
     map: &mut M,
     op: O,
 ) {
-    let (&Panels { count, width, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
+    let (&Panels { count, is_wide, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
     for _ in 0..count {
         let mut first_at = panel_at;
-        for i in 0..width {
+        for i in 0..width(is_wide) {
             if i >= overlap {
                 // SAFETY: The caller promises these elements.
                 unsafe {
@@ -467,10 +467,10 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
             let &Self { map, op, types } = self;
-            match panels.width {
-                WIDE => CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch(),
-                NARROW => CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch(),
-                _ => CombinePanels::<_, _, _, _, 0> { at, panels, map, op, types }.one_by_one(),
+            if panels.is_wide {
+                CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch();
+            } else {
+                CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch();
             }
         }
     }

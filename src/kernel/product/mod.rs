@@ -17,7 +17,9 @@
 mod packed;
 mod tiles;
 
-use packed::{Dots, Packed, Tiles, each_product, fixed, is_small, packed_in_halves, packed_into, sides};
+use packed::{
+    Dots, Packed, Tiles, each_product, fixed, is_small, multiplications, packed_in_halves, packed_into, sides,
+};
 use tiles::TERMS;
 
 use super::ensure;
@@ -185,8 +187,7 @@ pub(crate) fn small_contiguous<T: LinalgScalar, D: Dimension>(
 fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
     [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
         && sides.iter().all(|&side| side >= LIBRARY_SIDE)
-        && sides.iter().fold(1_usize, |product, &side| product.saturating_mul(side))
-            >= LIBRARY_MULTIPLICATIONS
+        && multiplications(sides) >= LIBRARY_MULTIPLICATIONS
 }
 
 /// Contiguous copies of the matrices of a product.

@@ -48,11 +48,16 @@ pub(super) fn sides(shapes: &[&[usize]], axes: [usize; 3]) -> [usize; 3] {
     [if axes[1] == 2 { size(0, 1) } else { 1 }, size(0, 0), if axes[2] == 2 { size(1, 0) } else { 1 }]
 }
 
+/// The multiplications of a product.
+pub(super) fn multiplications(sides: [usize; 3]) -> usize {
+    sides.into_iter().fold(1, usize::saturating_mul)
+}
+
 /// Whether tiles of such matrices take less time than what comes before and after them for each product.
-pub(super) fn is_small<T: 'static>([rows, terms, columns]: [usize; 3]) -> bool {
-    let multiplications = rows.saturating_mul(terms).saturating_mul(columns);
-    (1..=LIBRARY_MULTIPLICATIONS).contains(&multiplications)
-        && !suits_library::<T>([rows, terms, columns])
+pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
+    let [rows, terms, columns] = sides;
+    (1..=LIBRARY_MULTIPLICATIONS).contains(&multiplications(sides))
+        && !suits_library::<T>(sides)
         && !(terms >= TERMS && (rows == 1 || columns == 1))
 }
 
