@@ -6,7 +6,7 @@ use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
 use crate::shape::{
-    BatchShape, LessAxes, TargetShape, check_base, check_sums_to, reserved, sizes, sizes_only, with_base,
+    BatchShape, LessAxes, TargetShape, check_base, check_sums, reserved, sizes, sizes_only, with_base,
 };
 use alloc::{vec, vec::Vec};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
@@ -54,7 +54,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError> {
         let (part, request) = (self.shape(), || request(self.shape()).to(&target.for_message()));
         let batch = sizes_only(&target, request)?;
-        check_sums_to(part.batch(), sizes(&batch), || self::request(part), || vec![part.batch()])?;
+        check_sums(part.batch(), sizes(&batch), request, || vec![part.batch()])?;
         let result = reserved(with_base(sizes(&batch), part.base()), request)?;
         // The bases are equal, so no base axis is summed.
         Ok(self.view.source(Plus, |source| to_new(source, self.view.shape(), result, None, A::zero())))
@@ -87,8 +87,9 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
-        check_sums_to(part.batch(), to.batch(), || request(part), || vec![part.batch()])?;
-        check_base(to.base(), part.base(), &|| request(part).to(&to.batch()), (0, part))?;
+        let request = || request(part).to(&to.batch());
+        check_sums(part.batch(), to.batch(), request, || vec![part.batch()])?;
+        check_base(to.base(), part.base(), &request, (0, part))?;
         self.view.add_sum_to(out)
     }
 }

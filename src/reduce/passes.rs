@@ -8,8 +8,8 @@ use crate::kernel::nest::Visit;
 use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
 use crate::shape::{
-    Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums_to, checked_joint_dim,
-    placed_sum_order, placed_sum_target, reduced_result, sizes, sum_target,
+    Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums, checked_joint_dim, placed_sum_order,
+    placed_sum_target, reduced_result, sizes, sum_target,
 };
 use core::ops::Deref;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -130,7 +130,7 @@ pub(super) fn reduce_to<A: Clone, D: Dimension, T: TargetShape>(
 /// Sums to the shape of an array. `store` writes a sum to an element.
 ///
 /// # Errors
-/// Those of [`source_shape`] and of [`check_sums_to`].
+/// Those of [`source_shape`] and of [`check_sums`].
 pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
@@ -138,7 +138,8 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     store: impl Visit<A, (A,)> + Copy,
 ) -> Result<()> {
     let shape = source_shape::<A, D>(source)?;
-    check_sums_to(&shape, out.shape(), || request(source, &caller::SUM_TO), || source.shapes().to_vec())?;
+    let request = || request(source, &caller::SUM_TO).to(&out.shape());
+    check_sums(&shape, out.shape(), request, || source.shapes().to_vec())?;
     into(source, &shape, out, None, zero, store);
     Ok(())
 }

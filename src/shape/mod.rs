@@ -35,9 +35,7 @@ pub(crate) use place::{
     FOR_ARRAY, FOR_TARGET, OF_TARGET, check_axis_count, check_len, check_placed, new_axes, placed_sum_order,
     placed_sum_target, repeats, target_along_axes, target_in_dim,
 };
-pub(crate) use reduced_axes::{
-    check_sums, check_sums_to, reduced_result, reserved, sum_target, too_many_axes,
-};
+pub(crate) use reduced_axes::{check_sums, reduced_result, reserved, sum_target, too_many_axes};
 pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{
     Placeholder, check_target, leading_target_axes, resolved, resolved_dim, sizes_only, stretch_error,

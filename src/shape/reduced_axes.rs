@@ -220,7 +220,7 @@ pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
 /// operands' shapes for an error.
 ///
 /// # Errors
-/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums_to`]; `TooLarge`.
+/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums`]; `TooLarge`.
 #[inline(always)]
 pub(crate) fn sum_target<'s, A, T: TargetShape>(
     shape: &[usize],
@@ -234,22 +234,12 @@ pub(crate) fn sum_target<'s, A, T: TargetShape>(
     reserved(dim, request)
 }
 
-/// Checks that a source of `shape` can be summed to `target`. `operands` lists the operands' shapes for an error.
+/// Checks that a source of `shape` can be summed to `target`. `request` has the target, and `operands` lists the
+/// operands' shapes for an error.
 ///
 /// # Errors
 /// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is
 /// not 1 in the target.
-#[inline]
-pub(crate) fn check_sums_to<'s>(
-    shape: &[usize],
-    target: &[usize],
-    request: impl FnOnce() -> ErrorBuilder,
-    operands: impl FnOnce() -> Vec<&'s [usize]>,
-) -> Result<(), BroadcastError> {
-    check_sums(shape, target, || request().to(&target), operands)
-}
-
-/// [`check_sums_to`] for a request that already has the target.
 #[inline(always)]
 pub(crate) fn check_sums<'s>(
     shape: &[usize],
@@ -263,7 +253,7 @@ pub(crate) fn check_sums<'s>(
     }
 }
 
-/// The error of [`check_sums_to`].
+/// The error of [`check_sums`].
 #[cold]
 fn sum_error(
     request: ErrorBuilder,
