@@ -16,8 +16,8 @@
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! For a tile, inputs with gaps are copied. Inputs with stride 0 are copied too until there is a row loop for the others. An
-//! input is near along a loop if several of its steps share a cache line.
+//! For a tile, inputs with gaps are copied, but for an only input that has gaps along both loops. Inputs with stride 0 are copied
+//! too until there is a row loop for the others. An input is near along a loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 
@@ -33,8 +33,8 @@ use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// The most bytes of a tile along the loop along which an input is near: some cache lines, so that each line is read whole.
-/// Measured on Zen 4 with transposed f32: 128 to 512 take about as long.
-const TILE_BYTES: usize = 256;
+/// Measured with transposed f32: on Zen 4, 128 to 512 take about as long; on Sapphire Rapids, 256 takes 1.3 times as long.
+const TILE_BYTES: usize = 128;
 /// The bytes of a cache line.
 const CACHE_LINE: usize = 64;
 
@@ -165,7 +165,11 @@ impl Tile {
         let mut tile = Self { steps: Steps::filled(loops.len(), 1), copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
         if let Some(near) = nearest_loop(nest, CACHE_LINE).filter(|_| are_plain) {
-            tile.extend(loops, sizes[0], 0, most, Some(near));
+            let row = tile.extend(loops, sizes[0], 0, most, Some(near));
+            // a copy, too, would be made element by element
+            if copied == 1 && row == last && loops[near.0].stride(1) != sizes[1].cast_signed() {
+                tile.copied = 0;
+            }
             return Some(tile);
         }
         let first = tile.extend(loops, sizes[0], 0, most, None);
@@ -192,6 +196,10 @@ impl Tile {
         self.steps[outside] = rows;
         let (mut len, mut place) = (1, loops.len());
         while place > first && len < most && loops[place - 1].stride(0) == (len * size).cast_signed() {
+            // inside the near loop, a row of a cache line is long enough
+            if near.is_some() && place - 1 > outside && len * size >= CACHE_LINE {
+                break;
+            }
             place -= 1;
             let fit = match place.cmp(&outside) {
                 Ordering::Greater => most / len / rows,
@@ -203,6 +211,9 @@ impl Tile {
             if self.steps[place] < loops[place].len() {
                 break;
             }
+        }
+        if near.is_some() && place > outside {
+            self.steps[outside] = loops[outside].part(most / len);
         }
         place
     }

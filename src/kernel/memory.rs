@@ -5,7 +5,7 @@
 //! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once.
 
 use super::ensure;
-use super::nest::{ErasedNest, Output, VECTOR, Written, steps};
+use super::nest::{ErasedNest, Output, Written, steps};
 use super::order::{AxisOrder, strides};
 use super::simd::transpose;
 use alloc::vec::Vec;
@@ -189,6 +189,14 @@ impl<const LINES: usize> Buffer<LINES> {
             return SliceVec::of(&mut self.heap, len);
         }
         SliceVec::of(&mut self.stack, len)
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
+        let len = size_of_val(&self.stack);
+        // SAFETY: These are the bytes of the memory, which need not be initialised.
+        unsafe { slice::from_raw_parts_mut(self.stack.as_mut_ptr().cast(), len) }
     }
 }
 
@@ -445,6 +453,9 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
     }
 }
 
+/// The most elements of an index of the outermost axis of which columns are copied.
+const SHORT_COLUMNS: usize = 16;
+
 /// Contiguous copies of operands' elements in L1, for parts of one nest.
 #[repr(C, align(64))]
 pub(crate) struct OperandCopies {
@@ -492,7 +503,7 @@ impl OperandCopies {
 
     /// The bytes of one of `count` copies.
     pub(crate) fn share_of(count: usize) -> usize {
-        (COPY_BYTES / count.max(2)) & !63
+        (COPY_BYTES / count.max(1)) & !63
     }
 
     /// Copies the elements of input `k` in the order of the loops, unless its last copy has the same ones. Returns the offset of
@@ -573,7 +584,7 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
                 len * width
             }
             [(rows, down), ref middle @ .., (len, along)]
-                if is_nearer(axes) || middle.is_empty() && len < VECTOR && rows > len =>
+                if is_nearer(axes) || are_short(middle, len) && rows > len =>
             {
                 // at each index of the middle axes, a matrix of the first and the last axis is transposed; or columns are copied
                 let is_transposed = down == size && along != 0 && len > 3;
@@ -609,6 +620,11 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
             }
         }
     }
+}
+
+/// Whether these axes and one of `len` steps have so few elements that columns of all are copied, not rows.
+fn are_short(axes: &[(usize, isize)], len: usize) -> bool {
+    axes.iter().try_fold(len, |len, axis| len.checked_mul(axis.0)).is_some_and(|len| len <= SHORT_COLUMNS)
 }
 
 /// Whether the stride of the first axis is smaller than that of the last one, so that columns are copied, not rows.

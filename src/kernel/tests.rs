@@ -486,9 +486,9 @@ fn copies_that_do_not_fit_panic() {
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
         nest.run_tiles(&whole, copies_for);
     }
-    copied(1_u64, [32, 24], 1);
-    assert_eq!(panic_of(|| copied(1_u64, [32, 25], 1)), "no room for the copy");
-    assert_eq!(panic_of(|| copied(1_u64, [32, 24], 3)), "no room for the copy");
+    copied(1_u64, [64, 24], 1);
+    assert_eq!(panic_of(|| copied(1_u64, [64, 25], 1)), "no room for the copy");
+    assert_eq!(panic_of(|| copied(1_u64, [64, 24], 3)), "no room for the copy");
     assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1)), "a copy of elements that are no plain numbers");
     let x = Array::from_elem([4, 3, 2], 1_u32);
     let mut out = Array::from_elem([4, 5, 6], 0_u32);

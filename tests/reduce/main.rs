@@ -15,4 +15,5 @@ mod large_means;
 mod means;
 mod properties;
 mod reductions;
+mod short_lanes;
 mod trust;

@@ -2,11 +2,20 @@
 
 #![forbid(unsafe_code)]
 
+use super::panels::NARROW;
 use super::{
-    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SMALL_NEST,
-    StridedAxes,
+    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SHORT_ROW,
+    SMALL_NEST, Steps, StridedAxes, steps,
 };
 use crate::kernel::ensure;
+use crate::kernel::memory::gather;
+use core::iter::zip;
+use core::mem::MaybeUninit;
+
+/// The bytes of a cache line, to which copies are aligned.
+const CACHE_LINE: usize = 64;
+/// The fewest times that a copy is read.
+const MIN_READS: usize = 8;
 
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
@@ -145,6 +154,80 @@ impl ErasedNest {
             self.loops[to] = l;
         }
         self.merge();
+    }
+
+    /// Moves the innermost loop, if it is reduced and short, outside the kept loop next to it, along which there are long rows.
+    /// Inputs with gaps along these rows must be worth a [copy](Self::copied_tile). Returns whether the loop was moved.
+    pub(super) fn turn_short_lanes(&mut self) -> bool {
+        let last = self.loops.len().saturating_sub(1);
+        let [outer @ .., row, lane] = &self.loops[..] else { return false };
+        if lane.kept || !row.kept || lane.len >= SHORT_ROW || row.len < NARROW {
+            return false;
+        }
+        let copied = self.with_gaps(row);
+        let moves = |l: &Loop| (1..self.operands.count).any(|k| copied.contains(k) && l.strides[k] != 0);
+        let is_plain = |k: usize| !copied.contains(k) || self.operands.plain.contains(k);
+        let is_worth = (1..self.operands.count).all(is_plain)
+            && outer.iter().any(|l| l.len >= MIN_READS && !moves(l))
+            && outer.iter().all(|l| l.kept || !moves(l));
+        if is_worth {
+            self.loops.swap(last - 1, last);
+        }
+        is_worth
+    }
+
+    /// The inputs that neither stay nor are contiguous along a loop.
+    fn with_gaps(&self, l: &Loop) -> InputSet {
+        let operands = &self.operands;
+        InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
+    }
+
+    /// The inputs with gaps along the innermost loop, if there are some, and the parts of the nest for which copies of these fit
+    /// into `bytes` bytes.
+    pub(super) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
+        let (inner, outer) = self.loops.split_last()?;
+        let copied = self.with_gaps(inner);
+        if copied == InputSet::NONE {
+            return None;
+        }
+        let (mut tile, mut width) = (Steps::new(), 0);
+        for l in outer {
+            let moves = (1..self.operands.count).any(|k| copied.contains(k) && l.strides[k] != 0);
+            tile.push(if l.kept && moves { 1 } else { l.len });
+        }
+        for k in (1..self.operands.count).filter(|&k| copied.contains(k)) {
+            let moving = zip(outer, &*tile).filter(|(l, _)| l.strides[k] != 0);
+            width += moving.fold(self.operands.sizes[k], |width, (_, &steps)| width.saturating_mul(steps));
+        }
+        // each copy begins with a line of its own
+        tile.push(inner.part((bytes - OPERANDS * CACHE_LINE) / width));
+        Some((copied, tile))
+    }
+
+    /// Replaces inputs by contiguous copies in the order of the loops along which they move. The caller keeps these while the
+    /// nest lives.
+    ///
+    /// # Panics
+    /// If the elements are not plain numbers, do not fit or would not be aligned.
+    pub(super) fn copy_inputs(&mut self, copied: InputSet, mut to: &mut [MaybeUninit<u8>]) {
+        ensure(to.as_ptr().addr() % CACHE_LINE == 0, "a copy that is not aligned");
+        for k in (1..self.operands.count).filter(|&k| copied.contains(k)) {
+            let mut moving = ErasedNest::new();
+            moving.copy_from(self);
+            moving.loops.retain(|l| l.strides[k] != 0);
+            let size = self.operands.sizes[k];
+            let len = steps(&moving.loops).saturating_mul(size).div_ceil(CACHE_LINE) * CACHE_LINE;
+            ensure(len <= to.len(), "no room for the copy");
+            let (copy, rest) = core::mem::take(&mut to).split_at_mut(len);
+            gather(&moving, k, copy);
+            self.operands.at[k] = copy.as_mut_ptr().cast();
+            let mut width = size;
+            for l in self.loops.iter_mut().rev().filter(|l| l.strides[k] != 0) {
+                l.strides[k] = width.cast_signed();
+                width *= l.len;
+            }
+            to = rest;
+        }
     }
 
     /// Whether loop `former`, of a later axis, belongs outside `latter`. If the output is among the operands from `first` on, it

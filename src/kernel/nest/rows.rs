@@ -724,7 +724,8 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         let mut tiles = Tiles::of(self.erased, tile);
         let part = self.erased;
         while tiles.next(part) {
-            let (copied, mut at, mut offsets) = (part.to_copy(), part.operands.at, [0; OPERANDS]);
+            let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
+            let (mut at, mut offsets) = (part.operands.at, [0; OPERANDS]);
             for k in 1..part.operands.count {
                 if copied.contains(k) {
                     // SAFETY: All tiles are parts of this nest.
@@ -788,6 +789,8 @@ pub(crate) struct Reduction<'a, 's, A> {
     /// Whether the outputs are slots.
     has_slots: bool,
     rows: RowGroups,
+    /// Whether short lanes have become rows, for which inputs are copied.
+    is_turned: bool,
     brand: Invariant<&'s ()>,
 }
 
@@ -846,6 +849,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             store: store.unwrap_or(fold),
             has_slots: store.is_none(),
             rows: erased.row_groups(),
+            is_turned: false,
             brand: PhantomData,
         };
         Some(Self { erased, pass })
@@ -876,7 +880,34 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
     pub(crate) fn arranged(mut self) -> Self {
         self.erased.arrange(1);
+        let combines = const { fits_panels::<A>() }
+            && !self.pass.source.is_stored()
+            && self.pass.source.prepare.is_none();
+        self.pass.is_turned = combines && self.erased.turn_short_lanes();
         self.pass.rows = self.erased.row_groups();
+        self
+    }
+
+    /// The inputs to [copy](Self::with_copies) for short lanes that are [turned](ErasedNest::turn_short_lanes), and the parts of
+    /// the nest for which the copies fit into `bytes` bytes.
+    #[inline]
+    pub(crate) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
+        if self.pass.is_turned { self.erased.copied_tile(bytes) } else { None }
+    }
+
+    /// The nest with contiguous copies of inputs.
+    ///
+    /// # Panics
+    /// If the elements are not plain numbers, do not fit or would not be aligned.
+    pub(crate) fn with_copies<'m>(
+        self,
+        copied: InputSet,
+        to: &'m mut [MaybeUninit<u8>],
+    ) -> Nest<'m, Reduction<'a, 's, A>>
+    where
+        'n: 'm,
+    {
+        self.erased.copy_inputs(copied, to);
         self
     }
 
@@ -980,12 +1011,20 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
-        let Reduction { source, fold, rows, .. } = self.pass;
+        let Reduction { source, fold, rows, is_turned, .. } = self.pass;
         let len = slots.len();
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
             erased: self.erased,
-            pass: Reduction { source, fold, store: fold, has_slots: true, rows, brand: PhantomData },
+            pass: Reduction {
+                source,
+                fold,
+                store: fold,
+                has_slots: true,
+                rows,
+                is_turned,
+                brand: PhantomData,
+            },
         }
     }
 }

@@ -11,6 +11,9 @@
 //! A block is as many of the innermost loops as fit into L1, and a part of the next one. Where lanes are short, blocks are added
 //! first and their sum is folded. Accumulators are a stack of levels, each the sum of twice as many blocks as the level above it:
 //! that keeps the error small.
+//!
+//! Short lanes of operands of which one is read again and again, such as the coordinates of points whose distances are summed, are
+//! rows instead: the reduced loop goes outside, and that operand is copied in the order of the rows, once for a tile.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +21,7 @@ use super::fold::{Fold, SHORT_LANE, fold};
 use crate::kernel::map::contiguous_loop;
 use crate::kernel::memory::{BUFFER_BYTES, Buffer, List, SliceVec};
 use crate::kernel::nest::{
-    Dropped, ErasedNest, Loop, Nest, Reduction, Steps, Written, longest_lane, sum_count,
+    Dropped, ErasedNest, InputSet, Loop, Nest, Reduction, Steps, Written, longest_lane, sum_count,
 };
 
 /// The most buffers that a block in place, without a copy, is as long as. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
@@ -48,10 +51,31 @@ struct Scratch {
 
 /// Reduces the arranged loops of a nest.
 pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    let nest = match nest.fill_unreduced() {
-        Ok(written) => return written,
-        Err(nest) => nest,
-    };
+    match nest.fill_unreduced() {
+        Ok(written) => written,
+        Err(nest) => match nest.copied_tile(BUFFER_BYTES) {
+            None => reduce_blocks(op, nest),
+            Some((copied, tile)) => reduce_copies(op, nest, copied, &tile),
+        },
+    }
+}
+
+/// Reduces tiles, each with copies of some inputs.
+#[inline(never)]
+fn reduce_copies<'s, A: Clone>(
+    op: &dyn Fold<A>,
+    nest: Nest<'_, Reduction<'_, 's, A>>,
+    copied: InputSet,
+    tile: &[usize],
+) -> Written<'s> {
+    let (mut copies, mut written) = (Buffer::<{ BUFFER_BYTES / 64 }>::new(), Written::none());
+    nest.for_each_tile(tile, &mut |nest| {
+        written.add(reduce_blocks(op, nest.with_copies(copied, copies.bytes())));
+    });
+    written
+}
+
+fn reduce_blocks<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     let plan = BlockPlan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.max_rows()), nest.sum_loop());
     let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Buffer::new() };
     if plan.is_whole {
