@@ -1,6 +1,6 @@
 //! Sums over short lanes of operands of which one is read again and again, as in distances: it is copied for them.
 
-use ndarray::{Array1, Array4, ArrayD, Axis, s};
+use ndarray::{Array1, Array4, ArrayD, ArrayView2, Axis, ShapeBuilder, s};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{fused, keepdims};
 
@@ -64,6 +64,21 @@ fn operands_of_all_layouts() {
                 assert_eq!(sums, expected.mapv(|sum| sum as f64 + 1.0), "{shape:?} over {axes:?}");
             }
         }
+    }
+}
+
+#[test]
+fn windows_of_one_array() {
+    for [windows, len] in [[1000, 5], [40, 31], [33, 2], [9, 30], [8, 200]] {
+        let elements: Vec<i64> = (0..(windows + len - 1) as i64).map(|k| k * 40_503 % 101 - 50).collect();
+        let view = ArrayView2::from_shape((windows, len).strides((1, 1)), &elements).unwrap();
+        let weights = Array1::from_iter((0..len as i64).map(|k| k % 7 - 3));
+        let by_window = |of: &dyn Fn(&[i64]) -> i64| elements.windows(len).map(of).collect::<Array1<i64>>();
+        let weighted = fused((&view, &weights), |x, w| x * w).sum_axes(1).unwrap();
+        assert_eq!(weighted, by_window(&|x| x.iter().zip(&weights).map(|(x, w)| x * w).sum()));
+        assert_eq!(view.sum_axes(1).unwrap(), by_window(&|x| x.iter().sum()));
+        assert_eq!(view.max_axes(1).unwrap(), by_window(&|x| *x.iter().max().unwrap()));
+        assert_eq!(view.t().sum_axes(0).unwrap(), by_window(&|x| x.iter().sum()));
     }
 }
 

@@ -157,8 +157,8 @@ impl ErasedNest {
     }
 
     /// Moves the innermost loop, if it is reduced and short, outside the kept loop next to it, along which there are long rows.
-    /// Inputs with gaps along these rows must be worth a [copy](Self::copied_tile). Returns whether the loop was moved.
-    pub(super) fn turn_short_lanes(&mut self) -> bool {
+    /// Inputs with gaps along these rows must be worth a [copy](Self::copied_tile). Returns whether there are such inputs.
+    pub(super) fn turn_short_lanes(&mut self, may_copy: bool) -> bool {
         let last = self.loops.len().saturating_sub(1);
         let [outer @ .., row, lane] = &self.loops[..] else { return false };
         if lane.kept || !row.kept || lane.len >= SHORT_ROW || row.len < NARROW {
@@ -167,13 +167,15 @@ impl ErasedNest {
         let copied = self.with_gaps(row);
         let moves = |l: &Loop| (1..self.operands.count).any(|k| copied.contains(k) && l.strides[k] != 0);
         let is_plain = |k: usize| !copied.contains(k) || self.operands.plain.contains(k);
-        let is_worth = (1..self.operands.count).all(is_plain)
+        let has_copies = copied != InputSet::NONE;
+        let is_worth = may_copy
+            && (1..self.operands.count).all(is_plain)
             && outer.iter().any(|l| l.len >= MIN_READS && !moves(l))
             && outer.iter().all(|l| l.kept || !moves(l));
-        if is_worth {
+        if is_worth || !has_copies {
             self.loops.swap(last - 1, last);
         }
-        is_worth
+        is_worth && has_copies
     }
 
     /// The inputs that neither stay nor are contiguous along a loop.

@@ -789,8 +789,8 @@ pub(crate) struct Reduction<'a, 's, A> {
     /// Whether the outputs are slots.
     has_slots: bool,
     rows: RowGroups,
-    /// Whether short lanes have become rows, for which inputs are copied.
-    is_turned: bool,
+    /// Whether inputs are copied for short lanes that have become rows.
+    has_copies: bool,
     brand: Invariant<&'s ()>,
 }
 
@@ -849,7 +849,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             store: store.unwrap_or(fold),
             has_slots: store.is_none(),
             rows: erased.row_groups(),
-            is_turned: false,
+            has_copies: false,
             brand: PhantomData,
         };
         Some(Self { erased, pass })
@@ -880,19 +880,20 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
     pub(crate) fn arranged(mut self) -> Self {
         self.erased.arrange(1);
-        let combines = const { fits_panels::<A>() }
-            && !self.pass.source.is_stored()
-            && self.pass.source.prepare.is_none();
-        self.pass.is_turned = combines && self.erased.turn_short_lanes();
+        if const { fits_panels::<A>() } && self.pass.source.prepare.is_none() {
+            // the elements of an array are read where they are
+            let may_copy = !self.pass.source.is_stored();
+            self.pass.has_copies = self.erased.turn_short_lanes(may_copy);
+        }
         self.pass.rows = self.erased.row_groups();
         self
     }
 
-    /// The inputs to [copy](Self::with_copies) for short lanes that are [turned](ErasedNest::turn_short_lanes), and the parts of
+    /// The inputs to [copy](Self::with_copies) for [turned](ErasedNest::turn_short_lanes) lanes, and the parts of
     /// the nest for which the copies fit into `bytes` bytes.
     #[inline]
     pub(crate) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
-        if self.pass.is_turned { self.erased.copied_tile(bytes) } else { None }
+        if self.pass.has_copies { self.erased.copied_tile(bytes) } else { None }
     }
 
     /// The nest with contiguous copies of inputs.
@@ -1011,7 +1012,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
-        let Reduction { source, fold, rows, is_turned, .. } = self.pass;
+        let Reduction { source, fold, rows, has_copies, .. } = self.pass;
         let len = slots.len();
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
@@ -1022,7 +1023,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
                 store: fold,
                 has_slots: true,
                 rows,
-                is_turned,
+                has_copies,
                 brand: PhantomData,
             },
         }
