@@ -28,7 +28,6 @@ use super::nest::{
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
-use core::cmp::Ordering;
 use core::mem::{MaybeUninit, needs_drop};
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -166,8 +165,9 @@ impl Tile {
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
         if let Some(near) = nearest_loop(nest, CACHE_LINE).filter(|_| are_plain) {
             let row = tile.extend(loops, sizes[0], 0, most, Some(near));
-            // a copy, too, would be made element by element
-            if copied == 1 && row == last && loops[near.0].stride(1) != sizes[1].cast_signed() {
+            // a copy, too, would be made element by element, and read once
+            let has_gaps = loops[near.0].stride(1) != sizes[1].cast_signed();
+            if copied == 1 && row == last && has_gaps && loops.iter().all(|l| l.stride(1) != 0) {
                 tile.copied = 0;
             }
             return Some(tile);
@@ -201,12 +201,8 @@ impl Tile {
                 break;
             }
             place -= 1;
-            let fit = match place.cmp(&outside) {
-                Ordering::Greater => most / len / rows,
-                Ordering::Equal if near.is_some() => rows,
-                _ => most / len,
-            };
-            self.steps[place] = loops[place].part(fit);
+            let rows = if place > outside { rows } else { 1 };
+            self.steps[place] = loops[place].part(most / len / rows);
             len *= self.steps[place];
             if self.steps[place] < loops[place].len() {
                 break;
