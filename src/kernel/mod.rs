@@ -30,7 +30,8 @@
 //! the outputs.
 //!
 //! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the
-//! operands and combine the results in registers. Where an operand has gaps, a map fills the block's buffer.
+//! operands and combine the results in registers. Where an operand has gaps, a map fills the block's buffer; but short lanes beside
+//! an operand that is read again and again become rows of a copy of it (`Nest::with_copies`).
 //!
 //! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by
 //! strides, and `map::run` visits rows: those of the two innermost loops (`Nest::run_rows`), or those of tiles, for which
@@ -43,9 +44,9 @@
 //! tiles in registers. Products of pairs of vectors are fused sums.
 //!
 //! # Rules for all parts
-//! The order in which elements are combined depends only on shapes, strides and the number of operands. It does not depend on the
-//! number of threads, which run the same halves, or on the CPU: without AVX2, panels and rows are visited element by element in
-//! the same order. Elements of a type that this crate does not know are never combined with an identity. Buffers have a constant
+//! The order in which elements are combined depends only on shapes, strides, and the number and element types of the operands (only
+//! plain numbers are copied, and so become rows). It does not depend on the number of threads, which run the same halves, or on
+//! the CPU: without AVX2, panels and rows are visited element by element in the same order. Elements of a type that this crate does not know are never combined with an identity. Buffers have a constant
 //! size: every operation runs on a thread with 48 KiB of stack.
 //!
 //! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside
