@@ -21,7 +21,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{OperandCopies, Reserved};
+use super::memory::{CACHE_LINE, OperandCopies, Reserved};
 use super::nest::{
     Elements, ErasedNest, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf, SHORT_ROW, SerialPass,
     SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
@@ -34,8 +34,6 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// The most bytes of a tile along the loop along which an input is near: some cache lines, so that each line is read whole.
 /// Measured with transposed f32: on Zen 4, 128 to 512 take about as long; on Sapphire Rapids, 256 takes 1.3 times as long.
 const TILE_BYTES: usize = 128;
-/// The bytes of a cache line.
-const CACHE_LINE: usize = 64;
 
 /// Visits each element of `out` with the elements of the inputs, which are broadcast to its shape.
 ///

@@ -154,6 +154,8 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
 
 /// The bytes of the buffer for a block of a reduction.
 pub(crate) const BUFFER_BYTES: usize = 8 << 10;
+/// The bytes of a cache line.
+pub(crate) const CACHE_LINE: usize = 64;
 /// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
 pub(crate) const COPY_BYTES: usize = 12 << 10;
 
@@ -453,7 +455,8 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
     }
 }
 
-/// The most elements of an index of the outermost axis of which columns are copied.
+/// The most elements at an index of the outermost axis of which columns are copied, not rows. Measured on 2026-11-26 on a Xeon with
+/// 4 bytes: columns of 9 elements take a quarter of the time of rows, and of 16 half.
 const SHORT_COLUMNS: usize = 16;
 
 /// Contiguous copies of operands' elements in L1, for parts of one nest.

@@ -45,9 +45,10 @@
 //!
 //! # Rules for all parts
 //! The order in which elements are combined depends only on shapes, strides, and the number and element types of the operands (only
-//! plain numbers are copied, and so become rows). It does not depend on the number of threads, which run the same halves, or on
-//! the CPU: without AVX2, panels and rows are visited element by element in the same order. Elements of a type that this crate does not know are never combined with an identity. Buffers have a constant
-//! size: every operation runs on a thread with 48 KiB of stack.
+//! plain numbers are copied to become rows). It does not depend on the number of threads, which run the same halves, or on the
+//! CPU: without AVX2, panels and rows are visited element by element in the same order. Elements of a type that this crate does
+//! not know are never combined with an identity. Buffers have a constant size: every operation runs on a thread with 48 KiB of
+//! stack.
 //!
 //! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside
 //! the kernel in `view::raw`. Each opens with its invariant.

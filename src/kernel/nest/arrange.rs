@@ -8,12 +8,10 @@ use super::{
     SMALL_NEST, Steps, StridedAxes, steps,
 };
 use crate::kernel::ensure;
-use crate::kernel::memory::gather;
+use crate::kernel::memory::{CACHE_LINE, gather};
 use core::iter::zip;
 use core::mem::MaybeUninit;
 
-/// The bytes of a cache line, to which copies are aligned.
-const CACHE_LINE: usize = 64;
 /// The fewest times that a copy is read.
 const MIN_READS: usize = 8;
 
@@ -218,7 +216,8 @@ impl ErasedNest {
             moving.copy_from(self);
             moving.loops.retain(|l| l.strides[k] != 0);
             let size = self.operands.sizes[k];
-            let len = steps(&moving.loops).saturating_mul(size).div_ceil(CACHE_LINE) * CACHE_LINE;
+            let len =
+                steps(&moving.loops).saturating_mul(size).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
             ensure(len <= to.len(), "no room for the copy");
             let (copy, rest) = core::mem::take(&mut to).split_at_mut(len);
             gather(&moving, k, copy);

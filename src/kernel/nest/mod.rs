@@ -58,9 +58,7 @@ pub(super) const SHORT_ROW: usize = 32;
 pub(super) const JOINED_ROW: usize = 64;
 
 /// Parts of a loop have a multiple of this number of steps: that of a vector's elements, or of the side of a transposed square.
-/// Shorter rows are copied column by column. Measured on Zen 4 with 4 bytes: columns of rows of 4 to 8 elements take about as
-/// long.
-pub(crate) const VECTOR: usize = 8;
+const VECTOR: usize = 8;
 
 /// A loop: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]

@@ -889,14 +889,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self
     }
 
-    /// The inputs to [copy](Self::with_copies) for [turned](ErasedNest::turn_short_lanes) lanes, and the parts of
-    /// the nest for which the copies fit into `bytes` bytes.
+    /// The inputs to [copy](Self::with_copies) for [turned](ErasedNest::turn_short_lanes) lanes, and the parts of the nest for
+    /// which the copies fit into `bytes` bytes.
     #[inline]
     pub(crate) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
         if self.pass.has_copies { self.erased.copied_tile(bytes) } else { None }
     }
 
-    /// The nest with contiguous copies of inputs.
+    /// The nest with contiguous copies of inputs, which its pass borrows too, as it borrows all inputs.
     ///
     /// # Panics
     /// If the elements are not plain numbers, do not fit or would not be aligned.
@@ -904,9 +904,10 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self,
         copied: InputSet,
         to: &'m mut [MaybeUninit<u8>],
-    ) -> Nest<'m, Reduction<'a, 's, A>>
+    ) -> Nest<'m, Reduction<'m, 's, A>>
     where
         'n: 'm,
+        'a: 'm,
     {
         self.erased.copy_inputs(copied, to);
         self
