@@ -10,8 +10,10 @@ use super::operation::{Operation, Plus};
 use super::order::{AxisOrder, strides};
 use super::reduce::{FoldLoops, into};
 use super::source::{Added, Cloned, Source};
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Ix0, Ix1, Ix2, IxDyn, Slice};
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -314,11 +316,25 @@ fn what_is_not_filled_is_not_read() {
     assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
     // fewer than are appended
     assert_eq!(
-        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).as_slots() {
-            Some(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
-            None => Written::none(),
+        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).into_slots() {
+            Ok(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
+            Err(_) => Written::none(),
         })),
         unwritten
+    );
+    // other memory
+    static KEPT: AtomicPtr<Buffer<1>> = AtomicPtr::new(core::ptr::null_mut());
+    assert_eq!(
+        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).into_slots() {
+            Ok(slots) => Written::appended(slots, |vec| {
+                let other = Box::leak(Box::new(Buffer::new()));
+                KEPT.store(other, Relaxed);
+                *vec = other.vec(6);
+                vec.extend(&[1; 6]);
+            }),
+            Err(_) => Written::none(),
+        })),
+        "other memory was filled"
     );
 }
 

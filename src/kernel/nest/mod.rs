@@ -34,6 +34,7 @@ pub(crate) use rows::{
     par_fill, par_visit, visit,
 };
 
+use super::ensure;
 use super::memory::{List, SliceVec, Slots};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -293,10 +294,15 @@ impl<'s> Written<'s> {
     }
 
     /// Fills the slots, as a vector to which `append` appends.
+    ///
+    /// # Panics
+    /// If `append` replaces the vector by another one.
     #[inline(always)]
     pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
         let mut vec = slots.into_vec();
+        let start = vec.as_ptr();
         append(&mut vec);
+        ensure(vec.as_ptr() == start, "other memory was filled");
         Self(vec.len(), PhantomData)
     }
 }

@@ -666,7 +666,7 @@ impl<R: ?Sized> Clone for RowPass<'_, '_, R> {
 impl<R: ?Sized> Copy for RowPass<'_, '_, R> {}
 
 #[cfg(test)]
-impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
+impl<'n> Nest<'n, SerialPass<'n, 'static>> {
     /// The nest of [`visit`]; `None` if there is no index.
     pub(crate) fn new<T, E>(
         erased: &'n mut ErasedNest,
@@ -677,7 +677,10 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
         let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
         (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
     }
+}
 
+#[cfg(test)]
+impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     /// The nest of [`fill`].
     pub(crate) fn new_with_slots<A, E>(
         erased: &'n mut ErasedNest,
@@ -761,21 +764,24 @@ impl<'t, 's, A> Destination<'t, 's, A> {
     }
 
     #[inline]
-    pub(crate) fn elements(out: Output<'t, A>, store: &'t dyn RowsOf<A, (A,)>) -> Self {
-        Self { out: out.raw(), store: Some(store), types: PhantomData }
-    }
-
-    #[inline]
     pub(crate) fn shape(&self) -> &'t [usize] {
         self.out.axes.sizes
     }
 
     /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
-    pub(crate) fn as_slots(&mut self) -> Option<Slots<'_, 's, A>> {
+    pub(crate) fn into_slots(self) -> Result<Slots<'t, 's, A>, Self> {
         let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
-        // SAFETY: The slots are contiguous, and borrowed as long as the destination is.
-        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) })
+        // SAFETY: The slots are contiguous, and the destination had them alone.
+        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
+    }
+}
+
+/// No slots have the brand `'static`.
+impl<'t, A> Destination<'t, 'static, A> {
+    #[inline]
+    pub(crate) fn elements(out: Output<'t, A>, store: &'t dyn RowsOf<A, (A,)>) -> Self {
+        Self { out: out.raw(), store: Some(store), types: PhantomData }
     }
 }
 

@@ -207,12 +207,12 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     }
 
     /// Reduces a source of a few elements without arranging loops.
-    fn run_small(&self, op: &dyn Fold<A>, mut destination: Destination<'_, 's, A>) -> Written<'s> {
+    fn run_small(&self, op: &dyn Fold<A>, destination: Destination<'_, 's, A>) -> Written<'s> {
         let mut block_shape = BlockShape::new();
         block_shape.push_axes(self.shape, destination.shape(), self.dropped);
-        match destination.as_slots() {
-            Some(slots) => Written::appended(slots, |results| self.fold_small(op, &block_shape, results)),
-            None => self.store_small(op, &block_shape, destination),
+        match destination.into_slots() {
+            Ok(slots) => Written::appended(slots, |results| self.fold_small(op, &block_shape, results)),
+            Err(destination) => self.store_small(op, &block_shape, destination),
         }
     }
 
