@@ -110,9 +110,9 @@ fn with_nest<A: Clone, R>(
     source: &Source<'_, A>,
     then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
 ) -> Option<R> {
-    let fold = source.fold.unwrap_or(const { &FoldLoops::<A, _>::new(Cloned, First) });
+    let source = &source.or_fold(const { &FoldLoops::<A, _>::new(Cloned, First) });
     let shape = source.shapes()[0];
-    Nest::reducing(&mut ErasedNest::new(), (source, fold), shape, None, None).map(then)
+    Nest::reducing(&mut ErasedNest::new(), source, shape, None, None).map(then)
 }
 
 /// The elements of a view, copied in the order of its axes.
@@ -294,6 +294,9 @@ fn inputs_alone_give_no_output() {
     assert_eq!(panic_of(store), "no output");
 }
 
+/// Memory that a test leaks.
+static KEPT: AtomicPtr<Buffer<1>> = AtomicPtr::new(core::ptr::null_mut());
+
 #[test]
 fn what_is_not_filled_is_not_read() {
     let unwritten = "a slot was not written";
@@ -323,7 +326,6 @@ fn what_is_not_filled_is_not_read() {
         unwritten
     );
     // other memory
-    static KEPT: AtomicPtr<Buffer<1>> = AtomicPtr::new(core::ptr::null_mut());
     assert_eq!(
         panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).into_slots() {
             Ok(slots) => Written::appended(slots, |vec| {

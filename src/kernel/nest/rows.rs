@@ -20,14 +20,17 @@ use crate::kernel::memory::{OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, neutral, plain_size};
-use crate::kernel::source::{Prepare, Source};
+use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
+use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
+use core::ops::Mul;
 use core::slice;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
+use num_traits::Zero;
 
 /// Facts about the elements of inputs that the untyped parts of the kernel need.
 ///
@@ -780,15 +783,27 @@ impl<'t, 's, A> Destination<'t, 's, A> {
 /// No slots have the brand `'static`.
 impl<'t, A> Destination<'t, 'static, A> {
     #[inline]
-    pub(crate) fn elements(out: Output<'t, A>, store: &'t dyn RowsOf<A, (A,)>) -> Self {
+    pub(crate) fn elements<S: Store<A>>(out: Output<'t, A>, store: &'t SharedVisitor<S, A, (A,)>) -> Self {
         Self { out: out.raw(), store: Some(store), types: PhantomData }
     }
 }
 
+/// Stores a result in an element.
+///
+/// # Safety
+/// Threads may share it if they may share elements.
+pub(crate) unsafe trait Store<A>: Visit<A, (A,)> + Copy {}
+
+// SAFETY: It has no state.
+unsafe impl<A: Clone> Store<A> for Cloned {}
+// SAFETY: It has no state.
+unsafe impl<A: Clone + Zero> Store<A> for Added {}
+// SAFETY: It has a reference to an element.
+unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {}
+
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
-    fold: &'a dyn Fold<A>,
     /// Stores results in the outputs.
     store: &'a dyn Rows,
     /// Whether the outputs are slots.
@@ -806,18 +821,21 @@ impl<A> Clone for Reduction<'_, '_, A> {
 
 impl<A> Copy for Reduction<'_, '_, A> {}
 
+/// Runs a half of a reduction. Its results are written or returned. Not a closure, which might have state.
+type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>) -> (Written<'s>, Vec<A>);
+
 /// A half of a reduction, which may be sent to another thread.
-struct Half<'n, 'a, 's, A, F, R> {
+struct Half<'n, 'a, 's, A> {
     nest: Option<Nest<'n, Reduction<'a, 's, A>>>,
-    run: &'n F,
-    result: Option<R>,
+    run: RunHalf<'a, 's, A>,
+    result: Option<(Written<'s>, Vec<A>)>,
 }
 
-// SAFETY: `run_halves` makes halves only of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
-// of inputs' elements, closures and operations. `store` is shared as elements are.
-unsafe impl<A, F, R> Send for Half<'_, '_, '_, A, F, R> {}
+// SAFETY: `run_halves` sends only halves of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
+// of inputs' elements, closures and operations. For `store`, see [`Store`].
+unsafe impl<A> Send for Half<'_, '_, '_, A> {}
 
-impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 's, A, F, R> {
+impl<A> Half<'_, '_, '_, A> {
     #[inline]
     fn run(&mut self) {
         self.result = self.nest.take().map(self.run);
@@ -834,7 +852,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn reducing(
         erased: &'n mut ErasedNest,
-        (source, fold): (&'a Source<'a, A>, &'a dyn Fold<A>),
+        source: &'a Source<'a, A>,
         shape: &[usize],
         destination: Option<Destination<'a, 's, A>>,
         dropped: Dropped<'_>,
@@ -843,13 +861,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             None => (None, None),
             Some(Destination { out, store, .. }) => (Some(out), store),
         };
-        if erased.build(shape, out, dropped, source.inputs) {
+        if erased.build(shape, out, dropped, source.inputs()) {
             return None;
         }
         let pass = Reduction {
             source,
-            fold,
-            store: store.unwrap_or(fold),
+            store: store.unwrap_or(source.fold()),
             has_slots: store.is_none(),
             rows: erased.row_groups(),
             brand: PhantomData,
@@ -859,12 +876,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
 
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads.
     #[inline]
-    pub(crate) fn run_halves<R>(
-        self,
-        place: usize,
-        run: &impl for<'m> Fn(Nest<'m, Reduction<'a, 's, A>>) -> R,
-    ) -> [R; 2] {
-        let (join, mut scratch) = (self.pass.source.join, ErasedNest::on_heap());
+    pub(crate) fn run_halves(self, place: usize, run: RunHalf<'a, 's, A>) -> [(Written<'s>, Vec<A>); 2] {
+        let (join, mut scratch) = (self.pass.source.join(), ErasedNest::on_heap());
         let [first, second] = self.halves(place, &mut scratch);
         let Some(join) = join else { return [run(first), run(second)] };
         let mut first = Half { nest: Some(first), run, result: None };
@@ -873,10 +886,16 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         [first.result, second.result].map(|result| result.expect("both have run"))
     }
 
+    /// The loops that combine elements.
+    #[inline]
+    pub(crate) fn fold(&self) -> &'a dyn Fold<A> {
+        self.pass.source.fold()
+    }
+
     /// Whether the elements to combine are stored: those of an array, unchanged.
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
-        self.pass.source.is_stored() && self.pass.source.prepare.is_none()
+        self.pass.source.is_stored() && self.pass.source.prepare().is_none()
     }
 
     /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
@@ -904,7 +923,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The sum loop, along which elements are combined in registers, if there is one.
     #[inline]
     pub(crate) fn sum_loop(&self) -> Option<usize> {
-        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
+        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
         if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>(), self.pass.rows)
         {
             return None;
@@ -919,7 +938,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn sum_along<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
         ensure(self.sum_loop() == Some(place), "no sums along this loop");
-        let (element_loops, len) = (self.pass.source.element_loops(self.pass.fold), slots.len());
+        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
         let inputs = self.erased.operands.count - 1;
         self.erased.for_each_sums(place, out, self.pass.rows, &mut |sums| {
@@ -944,14 +963,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             return Written(len, PhantomData);
         }
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
-        let rows: &dyn Rows = source.element_loops(self.pass.fold);
+        let rows: &dyn Rows = source.element_loops();
         map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false)
     }
 
     /// The function that changes elements before they are combined, if there is one.
     #[inline]
     pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
-        self.pass.source.prepare
+        self.pass.source.prepare()
     }
 
     /// Writes the elements to the slots of a new array, if no loop is reduced.
@@ -959,11 +978,11 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// # Errors
     /// Returns the nest if it has a reduced loop, if elements must be prepared, or if the outputs are no slots.
     pub(crate) fn fill_unreduced(self) -> Result<Written<'s>, Self> {
-        let Reduction { source, fold, has_slots, .. } = self.pass;
-        if !has_slots || source.prepare.is_some() || self.erased.loops.iter().any(|l| !l.kept) {
+        let Reduction { source, has_slots, .. } = self.pass;
+        if !has_slots || source.prepare().is_some() || self.erased.loops.iter().any(|l| !l.kept) {
             return Err(self);
         }
-        let rows: &dyn Rows = source.element_loops(fold);
+        let rows: &dyn Rows = source.element_loops();
         Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false))
     }
 
@@ -986,12 +1005,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
-        let Reduction { source, fold, rows, .. } = self.pass;
+        let Reduction { source, rows, .. } = self.pass;
         let len = slots.len();
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
             erased: self.erased,
-            pass: Reduction { source, fold, store: fold, has_slots: true, rows, brand: PhantomData },
+            pass: Reduction { source, store: source.fold(), has_slots: true, rows, brand: PhantomData },
         }
     }
 }
@@ -1002,20 +1021,15 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If the number of slots differs.
     #[inline]
-    pub(crate) fn fill<'t>(
-        &self,
-        fold: &dyn Fold<A>,
-        shape: &[usize],
-        mut slots: Slots<'_, 't, A>,
-    ) -> Written<'t> {
+    pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
         ensure(slots.len() == shape.iter().product(), "not one slot for each element");
         if !self.is_stored() {
             let out = (slots.start().cast(), size_of::<A>(), None);
-            if let Some(written) = visit_small(shape, out, self.inputs, self.element_loops(fold)) {
+            if let Some(written) = visit_small(shape, out, self.inputs(), self.element_loops()) {
                 return written;
             }
         }
-        match Nest::reducing(&mut ErasedNest::new(), (self, fold), shape, None, None) {
+        match Nest::reducing(&mut ErasedNest::new(), self, shape, None, None) {
             Some(nest) => nest.fill(slots),
             None => Written::none(),
         }
@@ -1024,10 +1038,10 @@ impl<'a, A: Clone> Source<'a, A> {
     /// The stored elements, if there are some and they are contiguous in the order of the shape.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        let is_stored = self.is_stored() && self.prepare.is_none();
-        let len = is_stored.then(|| self.inputs.standard_len(0))??;
+        let is_stored = self.is_stored() && self.prepare().is_none();
+        let len = is_stored.then(|| self.inputs().standard_len(0))??;
         // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
-        Some(unsafe { slice::from_raw_parts(self.inputs.at[0].cast(), len) })
+        Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
     }
 
     /// The first element.
@@ -1035,14 +1049,14 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If an array has no elements.
     pub(crate) fn first(&self) -> A {
-        let RawInputs { at: inputs, sizes, info, .. } = self.inputs;
+        let RawInputs { at: inputs, sizes, info, .. } = self.inputs();
         ensure(!sizes[..info.count].iter().any(|sizes| sizes.contains(&0)), "no first element");
         let mut at = [core::ptr::null_mut(); OPERANDS];
         for (at, input) in at[1..].iter_mut().zip(inputs) {
             *at = input.cast_mut();
         }
         // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
-        unsafe { self.element_loops(self.fold.expect("an operation that is not known")).one(&at) }
+        unsafe { self.element_loops().one(&at) }
     }
 }
 
@@ -1058,14 +1072,14 @@ pub(crate) enum LaneItem<'l, A> {
 /// # Panics
 /// If an array does not fit the shape.
 pub(crate) fn for_each_lane<A: Clone>(
-    (source, fold): (&Source<'_, A>, &dyn Fold<A>),
+    source: &Source<'_, A>,
     shape: &[usize],
     out: Output<'_, A>,
     dropped: Dropped<'_>,
     then: &mut dyn FnMut(LaneItem<'_, A>),
 ) {
-    let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops(fold));
-    if erased.build(shape, Some(out.raw()), dropped, source.inputs) {
+    let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops());
+    if erased.build(shape, Some(out.raw()), dropped, source.inputs()) {
         return;
     }
     erased.arrange(1);
@@ -1077,10 +1091,10 @@ pub(crate) fn for_each_lane<A: Clone>(
     while tiles.next(&mut erased) {
         let out = erased.operands.at[0].cast::<A>();
         erased.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
-            block.for_each(source.inputs.info.count, |at| {
+            block.for_each(source.inputs().info.count, |at| {
                 // SAFETY: The source's loops have the types of its inputs.
                 let mut element = unsafe { element_loops.one(at) };
-                if let Some(prepare) = source.prepare {
+                if let Some(prepare) = source.prepare() {
                     prepare(slice::from_mut(&mut element));
                 }
                 then(LaneItem::Element(element));
