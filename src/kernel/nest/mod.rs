@@ -29,8 +29,8 @@ pub(crate) use operands::{
 };
 pub(crate) use panels::{longest_lane, sum_count};
 pub(crate) use rows::{
-    Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, Forms, LaneItem, MapElement, MapReduce,
-    Reduction, RowsOf, SerialPass, SharedVisitor, Store, Visit, Visitor, Write, can_leak, fill,
+    Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
+    MapReduce, Reduction, RowsOf, SerialPass, SharedVisitor, Store, Visit, Visitor, Write, can_leak, fill,
     for_each_lane, par_fill, par_visit, visit,
 };
 

@@ -314,7 +314,16 @@ pub(crate) trait Rows {
 }
 
 /// [`Rows`] for an output with elements `T` and inputs with elements `E`.
-pub(crate) trait RowsOf<T, E>: Rows {}
+///
+/// # Safety
+/// The object has these types.
+pub(crate) unsafe trait RowsOf<T, E>: Rows {}
+
+/// [`Rows`] that write slots of `A`.
+///
+/// # Safety
+/// The object has these types, and `rows` writes each slot.
+pub(crate) unsafe trait FillsOf<A, E>: Rows {}
 
 /// Loops that compute elements `A` from those of the inputs. As [`Rows`], they write these to slots.
 pub(crate) trait ElementLoops<A>: Rows {
@@ -332,7 +341,10 @@ pub(crate) trait ElementLoops<A>: Rows {
 }
 
 /// [`ElementLoops`] for inputs with elements `E`.
-pub(crate) trait ElementLoopsOf<A, E>: ElementLoops<A> {}
+///
+/// # Safety
+/// The object has these types. `rows` writes each slot, and `panels` each sum.
+pub(crate) unsafe trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 
 /// Makes a type invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
@@ -346,7 +358,11 @@ impl<V: Visit<T, E>, T, E: Elements> Visitor<V, T, E> {
     }
 }
 
-impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
+// SAFETY: `visit_rows` has these types.
+unsafe impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
+
+// SAFETY: `visit_rows` has these types, and visits each slot. [`Write`] writes it.
+unsafe impl<M: MapElement<A, E>, A, E: Elements> FillsOf<A, E> for Visitor<Write<M>, MaybeUninit<A>, E> {}
 
 impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
     unsafe fn rows(&self, block: &Block<'_>) {
@@ -364,7 +380,14 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
     }
 }
 
-impl<V: Visit<T, E> + Copy, T, E: Elements> RowsOf<T, E> for SharedVisitor<V, T, E> {}
+// SAFETY: As for `Visitor`.
+unsafe impl<V: Visit<T, E> + Copy, T, E: Elements> RowsOf<T, E> for SharedVisitor<V, T, E> {}
+
+// SAFETY: As for `Visitor`.
+unsafe impl<M: MapElement<A, E> + Copy, A, E: Elements> FillsOf<A, E>
+    for SharedVisitor<Write<M>, MaybeUninit<A>, E>
+{
+}
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
     unsafe fn rows(&self, block: &Block<'_>) {
@@ -459,7 +482,8 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
     }
 }
 
-impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoopsOf<A, E>
+// SAFETY: All methods have these types. A row's panels, or its elements one by one, are all of it.
+unsafe impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoopsOf<A, E>
     for MapReduce<M, A, E, O>
 {
 }
@@ -579,7 +603,7 @@ pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn
 pub(crate) fn fill<'s, A, E>(
     out: Output<'_, Slot<'s, A>>,
     inputs: &Inputs<'_, E>,
-    rows: &dyn RowsOf<MaybeUninit<A>, E>,
+    rows: &dyn FillsOf<A, E>,
 ) -> Written<'s> {
     visit_shape(out.raw(), inputs, rows)
 }
@@ -627,7 +651,7 @@ pub(crate) fn par_visit<T: Send, E: Sync>(
 pub(crate) fn par_fill<'s, A: Send, E: Sync>(
     out: Output<'_, Slot<'s, A>>,
     inputs: &Inputs<'_, E>,
-    rows: &(dyn RowsOf<MaybeUninit<A>, E> + Sync),
+    rows: &(dyn FillsOf<A, E> + Sync),
 ) -> Written<'s> {
     par_visit_shape(out.raw(), inputs, rows)
 }
@@ -689,7 +713,7 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
         erased: &'n mut ErasedNest,
         out: Output<'n, Slot<'s, A>>,
         inputs: &Inputs<'n, E>,
-        rows: &'n (dyn RowsOf<MaybeUninit<A>, E> + 'n),
+        rows: &'n (dyn FillsOf<A, E> + 'n),
     ) -> Option<Self> {
         let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
         (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
