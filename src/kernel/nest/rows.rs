@@ -4,10 +4,13 @@
 //! # What is trusted
 //! - [`Elements`] is implemented here, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
 //!   the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
-//! - [`RowsOf`] and [`ElementLoopsOf`] tie an object to the types of [`Inputs`] and [`Output`]. A nest is made of both at once.
+//! - [`RowsOf`], [`FillsOf`] and [`ElementLoopsOf`] tie an object to the types of [`Inputs`] and [`Output`]. A nest is made of both
+//!   at once.
 //! - [`Block`] and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements
 //!   of the nest that they were made from, to each output once, or to copies of its elements.
 //! - [`Written`] counts slots of its brand. Only functions that write slots make one.
+//! - Threads share passes that are `Send`, and halves of sources with `join`: see [`Half`].
+//! - The other files of `nest` have no unsafe code, but keep its invariant.
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, small_block};
@@ -983,7 +986,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let (source, len) = (self.pass.source, slots.len());
         if source.is_stored() && self.erased.is_plain(1) {
             ensure(len == steps(&self.erased.loops), "not one slot for each element");
-            gather(self.erased, 1, slots.into_bytes());
+            // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
+            unsafe { gather(self.erased, 1, slots.into_bytes()) };
             return Written(len, PhantomData);
         }
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
