@@ -289,8 +289,12 @@ fn in_mode(form: &Form<Counted>, mode: u8) {
             Ok(new) => {
                 assert!(new.as_ref().is_none_or(all_alive), "{form}");
                 let same_shape = new.as_ref().map(ArrayD::shape) == honest.as_ref().map(ArrayD::shape);
-                let is_same =
-                    || new.iter().flatten().zip(honest.iter().flatten()).all(|(a, b)| a.value == b.value);
+                let is_same = || {
+                    new.iter()
+                        .flatten()
+                        .zip(honest.iter().flatten())
+                        .all(|(a, b)| a.value.to_bits() == b.value.to_bits())
+                };
                 assert!(same_shape && (mode == LYING || is_same()), "{form}");
             }
             // means may be refused: two are zero, or 1/2 is

@@ -43,12 +43,12 @@ impl Hooked {
         Self { value, check: !value.to_bits() }
     }
 
-    fn hooked(value: f32) -> Self {
+    fn of(value: f32) -> Self {
         let hook = *HOOK.read().expect("not poisoned");
         Self::new(hook(value, false))
     }
 
-    fn value(&self) -> f32 {
+    fn value(self) -> f32 {
         assert_eq!(self.check, !self.value.to_bits(), "a number");
         self.value
     }
@@ -56,7 +56,7 @@ impl Hooked {
 
 impl Copy for Hooked {}
 
-#[allow(clippy::non_canonical_clone_impl, reason = "it may lie")]
+#[allow(clippy::expl_impl_clone_on_copy, clippy::non_canonical_clone_impl, reason = "it may lie")]
 impl Clone for Hooked {
     fn clone(&self) -> Self {
         let hook = *HOOK.read().expect("not poisoned");
@@ -66,7 +66,7 @@ impl Clone for Hooked {
 
 impl Default for Hooked {
     fn default() -> Self {
-        Self::hooked(0.0)
+        Self::of(0.0)
     }
 }
 
@@ -75,7 +75,7 @@ macro_rules! operators {
         impl $Op for Hooked {
             type Output = Self;
             fn $op(self, other: Self) -> Self {
-                Self::hooked(self.value().$op(other.value()))
+                Self::of(self.value().$op(other.value()))
             }
         }
     )*};
@@ -84,40 +84,40 @@ operators!(Add add Sub sub Mul mul Div div);
 
 impl Zero for Hooked {
     fn zero() -> Self {
-        Self::hooked(0.0)
+        Self::of(0.0)
     }
     fn is_zero(&self) -> bool {
-        Self::hooked(self.value()).value == 0.0
+        Self::of(self.value()).value == 0.0
     }
 }
 
 impl One for Hooked {
     fn one() -> Self {
-        Self::hooked(1.0)
+        Self::of(1.0)
     }
 }
 
 impl FromPrimitive for Hooked {
     fn from_i64(n: i64) -> Option<Self> {
-        f32::from_i64(n).map(Self::hooked)
+        f32::from_i64(n).map(Self::of)
     }
     fn from_u64(n: u64) -> Option<Self> {
-        f32::from_u64(n).map(Self::hooked)
+        f32::from_u64(n).map(Self::of)
     }
     fn from_f64(n: f64) -> Option<Self> {
-        f32::from_f64(n).map(Self::hooked)
+        f32::from_f64(n).map(Self::of)
     }
 }
 
 impl PartialEq for Hooked {
     fn eq(&self, other: &Self) -> bool {
-        Self::hooked(self.value()).value == Self::hooked(other.value()).value
+        Self::of(self.value()).value == Self::of(other.value()).value
     }
 }
 
 impl PartialOrd for Hooked {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Self::hooked(self.value()).value.partial_cmp(&Self::hooked(other.value()).value)
+        Self::of(self.value()).value.partial_cmp(&Self::of(other.value()).value)
     }
 }
 
@@ -134,10 +134,10 @@ impl Element for Hooked {
 /// The bits of each form's result, or nothing where there is an error.
 fn results(shape: [usize; 3], is_tried: impl Fn(&Form<Hooked>) -> bool) -> Vec<(String, Option<Vec<u32>>)> {
     let number = |i: usize| Hooked::new(f32::from(u8::try_from(i % 5).expect("small")) - 2.0);
-    let [l, m, n] = shape;
+    let reversed = [shape[2], shape[1], shape[0]];
     let x = Array3::from_shape_fn(shape, |(i, j, k)| number(i + j * 7 + k)).into_dyn();
-    let turned = Array3::from_shape_fn([n, m, l], |(k, j, i)| number(i + j * 7 + k)).into_dyn();
-    let y = ArrayD::from_shape_fn(&[1, 1, n][..], |index| number(index[2]));
+    let turned = Array3::from_shape_fn(reversed, |(k, j, i)| number(i + j * 7 + k)).into_dyn();
+    let y = ArrayD::from_shape_fn(&[1, 1, shape[2]][..], |index| number(index[2]));
     let mut all = Vec::new();
     for form in forms().into_iter().chain(base_operations()).filter(is_tried) {
         for (x, axes, others) in [(x.view(), [0, 2], [1]), (turned.t(), [0, 1], [2])] {
