@@ -1,4 +1,6 @@
-//! Every reduction of random shapes is equal to the last bit on 1, 2, 3 and 8 threads.
+//! Every reduction of random shapes is equal to the last bit on 1, 2, 3 and 8 threads, and for a newtype of the numbers: the crate
+//! has compiled loops for the numbers, but not for the newtype. Products have the same bits on any number of threads, too, and for
+//! a newtype unless they are ndarray's own.
 //!
 //! The program prints a digest of all bits, which `.ci/determinism` compares with that of a build without AVX2.
 //! `DETERMINISM_CASES` sets the number of cases.
@@ -8,9 +10,10 @@ use common::{Choices, Layout, Random, Spacing};
 use ndarray::{Array, ArrayViewD, Dimension, Ix1, Ix2, LinalgScalar};
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::prelude::*;
-use num_traits::Float;
+use num_traits::{Float, FromPrimitive, One, Zero};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt::Debug;
+use std::ops::{Add, Div, Mul, Sub};
 
 /// A number whose bits are compared.
 trait Number: Float + LinalgScalar + Element + Debug {
@@ -38,6 +41,83 @@ impl Number for f64 {
     }
 }
 
+/// A number that the crate does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[repr(transparent)]
+struct Own<A>(A);
+
+macro_rules! operators {
+    ($($Op:ident $op:ident)*) => {$(
+        impl<A: Number> $Op for Own<A> {
+            type Output = Self;
+            fn $op(self, other: Self) -> Self {
+                Self(self.0.$op(other.0))
+            }
+        }
+    )*};
+}
+operators!(Add add Sub sub Mul mul Div div);
+
+impl<A: Number> Zero for Own<A> {
+    fn zero() -> Self {
+        Self(A::zero())
+    }
+    fn is_zero(&self) -> bool {
+        self.0.is_zero()
+    }
+}
+
+impl<A: Number> One for Own<A> {
+    fn one() -> Self {
+        Self(A::one())
+    }
+}
+
+impl<A: Number> FromPrimitive for Own<A> {
+    fn from_i64(n: i64) -> Option<Self> {
+        A::from_i64(n).map(Self)
+    }
+    fn from_u64(n: u64) -> Option<Self> {
+        A::from_u64(n).map(Self)
+    }
+    fn from_f64(n: f64) -> Option<Self> {
+        <A as FromPrimitive>::from_f64(n).map(Self)
+    }
+}
+
+impl<A: Number> Element for Own<A> {
+    fn times(&self, other: &Self) -> Self {
+        *self * *other
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self(self.0.join(other.0))
+    }
+}
+
+/// Numbers, and the same as a newtype.
+struct Numbers<A> {
+    numbers: Vec<A>,
+    own: Vec<Own<A>>,
+}
+
+impl<A: Number> Numbers<A> {
+    fn random(random: &mut Random) -> Self {
+        let numbers: Vec<A> = (0..2 * MOST).map(|_| A::random(random)).collect();
+        Self { own: numbers.iter().map(|&number| Own(number)).collect(), numbers }
+    }
+
+    fn of(&self, layout: &Layout) -> Operand<'_, A> {
+        Operand { numbers: layout.view_of(&self.numbers), own: layout.view_of(&self.own) }
+    }
+}
+
+/// A view of numbers, and one of the newtype.
+struct Operand<'a, A> {
+    numbers: ArrayViewD<'a, A>,
+    own: ArrayViewD<'a, Own<A>>,
+}
+
 /// The most elements of an array: one and a half times as many as are worth several threads.
 const MOST: usize = 3 << 18;
 
@@ -62,15 +142,14 @@ fn shape(random: &mut Random) -> Vec<usize> {
     shape
 }
 
-/// A view of that shape whose axes lie in some order, some of them reversed or with gaps.
-fn lying<'a, A>(random: &mut Random, shape: &[usize], numbers: &'a [A]) -> ArrayViewD<'a, A> {
+/// A layout of that shape whose axes lie in some order, some of them reversed or with gaps.
+fn lying(random: &mut Random, shape: &[usize]) -> Layout {
     let order = if random.one_in(2) { random.order(shape.len()) } else { (0..shape.len()).collect() };
     let gap = random.one_in(4).then(|| random.below(shape.len()));
-    let layout = Layout::spaced(shape, &order, |axis| {
+    Layout::spaced(shape, &order, |axis| {
         let gap = usize::from(Some(axis) == gap);
         Spacing { step: 1 + gap, after: gap, reversed: random.one_in(4), ..Spacing::DENSE }
-    });
-    layout.view_of(numbers)
+    })
 }
 
 /// What a case reduces over.
@@ -101,6 +180,10 @@ fn bits<A: Number, D: Dimension>(result: Result<Array<A, D>, BroadcastError>) ->
     result.expect("a reduction").iter().map(|x| x.bits()).collect()
 }
 
+fn own_bits<A: Number, D: Dimension>(result: Result<Array<Own<A>, D>, BroadcastError>) -> Vec<u64> {
+    bits(result.map(|array| array.mapv(|x| x.0)))
+}
+
 /// The pools of threads, and a digest of all bits so far.
 struct Check {
     pools: [ThreadPool; 4],
@@ -115,14 +198,16 @@ impl Check {
         Self { pools: [1, 2, 3, 8].map(pool), digest: 0xCBF2_9CE4_8422_2325 }
     }
 
-    /// Asserts that the parallel form has the same bits as the other one, with any number of threads.
+    /// Asserts that the parallel form has the same bits as the other one, with any number of threads, and a newtype too.
     fn same(
         &mut self,
         case: &dyn Debug,
         plain: impl Fn() -> Vec<u64>,
         parallel: impl Fn() -> Vec<u64> + Sync,
+        of_newtype: impl Fn() -> Vec<u64>,
     ) {
         let expected = plain();
+        assert!(of_newtype() == expected, "{case:?} of a newtype");
         for pool in &self.pools {
             let threads = pool.current_num_threads();
             assert!(pool.install(&parallel) == expected, "{case:?} with {threads} threads");
@@ -134,58 +219,84 @@ impl Check {
 }
 
 /// Every reduction of an array, and of the results of closures with one to three operands.
-fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &[A], case: &Case) {
-    let x = lying(random, &case.shape, numbers);
+fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbers<A>, case: &Case) {
+    let x = numbers.of(&lying(random, &case.shape));
     let narrowed: Vec<usize> =
         case.shape.iter().map(|&size| if random.one_in(3) { 1 } else { size }).collect();
-    let y = lying(random, &narrowed, numbers);
-    let (start, call) =
-        (A::from_f32(0.7).expect("a float"), Call::new(x.view(), y, &case.axes, &case.others));
+    let y = numbers.of(&lying(random, &narrowed));
+    let start = <A as FromPrimitive>::from_f32(0.7).expect("a float");
+    let call = Call::new(x.numbers.view(), y.numbers, &case.axes, &case.others);
+    let of_own = Call::new(x.own.view(), y.own, &case.axes, &case.others);
     let (par, serial): (Vec<_>, Vec<_>) = forms::<A>().into_iter().partition(|form| form.is_par);
+    let own_forms = forms::<Own<A>>();
     let is_reduction = |form: &&Form<A>| form.name.starts_with("Reduce::");
     for form in serial.iter().filter(is_reduction) {
         let is_same = |par: &&Form<A>| (par.name, par.call) == (form.name, form.call);
         let par = par.iter().find(is_same).expect("a parallel form");
-        let name = (form.to_string(), &call.axes, x.shape(), x.strides(), call.y.strides());
-        check.same(&name, || bits(form.result(&call, &start)), || bits(par.result(&call, &start)));
+        let is_own = |own: &&Form<Own<A>>| (own.name, own.call, own.is_par) == (form.name, form.call, false);
+        let own = own_forms.iter().find(is_own).expect("a form of the newtype");
+        let name = (form.to_string(), &call.axes, call.x.shape(), call.x.strides(), call.y.strides());
+        check.same(
+            &name,
+            || bits(form.result(&call, &start)),
+            || bits(par.result(&call, &start)),
+            || own_bits(own.result(&of_own, &Own(start))),
+        );
     }
     for base in 0..=case.shape.len() {
-        let batch = x.batch_dyn(base).expect("no more axes than there are");
+        let batch = call.x.batch_dyn(base).expect("no more axes than there are");
+        let own = of_own.x.batch_dyn(base).expect("no more axes than there are");
         let to = &case.kept[..case.shape.len() - base];
-        let name = ("a batch", base, case, x.strides());
-        check.same(&name, || bits(batch.sum_batch_to(to)), || bits(batch.sum_batch_to(to)));
+        let name = ("a batch", base, case, call.x.strides());
+        let sum = || bits(batch.sum_batch_to(to));
+        check.same(&name, sum, sum, || own_bits(own.sum_batch_to(to)));
     }
 }
 
 /// Products of batches, which sum over base axes.
 #[allow(clippy::many_single_char_names, reason = "matrices and vectors")]
-fn products<A: Number>(check: &mut Check, random: &mut Random, numbers: &[A]) {
+fn products<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbers<A>) {
     let most = if random.one_in(4) { 100 } else { 20 };
     let [m, k, n] = [(); 3].map(|()| 1 + random.below(most));
     let batch: Vec<usize> = (0..random.below(3)).map(|_| 1 + random.below(5)).collect();
     let mut operand = |base: &[usize]| {
         let stretched = batch.iter().map(|&size| if random.one_in(3) { 1 } else { size });
         let shape: Vec<usize> = stretched.chain(base.iter().copied()).collect();
-        lying(random, &shape, numbers)
+        numbers.of(&lying(random, &shape))
     };
     let (a, b, u, v) = (operand(&[m, k]), operand(&[k, n]), operand(&[k]), operand(&[k]));
-    let name = |product: &'static str| (product, [m, k, n], a.shape(), a.strides(), b.shape(), b.strides());
-    let of_matrices = (a.batch::<Ix2>().expect("a matrix"), b.batch::<Ix2>().expect("a matrix"));
-    let of_vectors = (u.batch::<Ix1>().expect("a vector"), v.batch::<Ix1>().expect("a vector"));
-    let ((a, b), (u, v)) = (of_matrices, of_vectors);
-    check.same(&name("matmul"), || bits(a.matmul(&b)), || bits(a.par().matmul(&b)));
-    check.same(&name("matvec"), || bits(a.matvec(&v)), || bits(a.par().matvec(&v)));
-    check.same(&name("vecmat"), || bits(u.vecmat(&b)), || bits(u.par().vecmat(&b)));
-    check.same(&name("inner"), || bits(u.inner(&v)), || bits(u.par().inner(&v)));
+    let name = format!("{:?} of {:?} and {:?}", [m, k, n], a.numbers.shape(), b.numbers.shape());
+    // vectors of a batch may become the rows of one matrix
+    let all = batch.iter().product::<usize>();
+    macro_rules! check {
+        ($($x:ident $product:ident $y:ident, $B:ident $C:ident, $sides:expr;)*) => {$(
+            let (x, y) = ($x.numbers.batch::<$B>().expect("a base"), $y.numbers.batch::<$C>().expect("a base"));
+            let own = ($x.own.batch::<$B>().expect("a base"), $y.own.batch::<$C>().expect("a base"));
+            let product = || bits(x.$product(&y));
+            // products by ndarray itself
+            let is_own = $sides.iter().all(|&side| side >= 8) && $sides.iter().product::<usize>() >= 1 << 12;
+            check.same(
+                &(stringify!($product), &name),
+                product,
+                || bits(x.par().$product(&y)),
+                || if is_own { product() } else { own_bits(own.0.$product(&own.1)) },
+            );
+        )*};
+    }
+    check! {
+        a matmul b, Ix2 Ix2, [all * m, k, all * n];
+        a matvec v, Ix2 Ix1, [all * m, k, all];
+        u vecmat b, Ix1 Ix2, [all, k, all * n];
+        u inner v, Ix1 Ix1, [1, k, 1];
+    }
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
+fn threads_and_newtypes_do_not_change_a_bit() {
     let cases =
         std::env::var("DETERMINISM_CASES").map_or(4, |count| count.parse().expect("a number of cases"));
     let (mut check, mut random) = (Check::new(), Random::new(49));
-    let single: Vec<f32> = (0..2 * MOST).map(|_| f32::random(&mut random)).collect();
-    let double: Vec<f64> = (0..2 * MOST).map(|_| f64::random(&mut random)).collect();
+    let (single, double) = (Numbers::<f32>::random(&mut random), Numbers::<f64>::random(&mut random));
     for _ in 0..cases {
         let case = Case::random(&mut random);
         if random.one_in(3) {

@@ -23,12 +23,13 @@
 
 use super::memory::{CACHE_LINE, OperandCopies, Reserved};
 use super::nest::{
-    Elements, ErasedNest, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf, SHORT_ROW, SerialPass,
-    SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit, steps, visit,
+    Elements, ErasedNest, FillsOf, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf, SHORT_ROW,
+    SerialPass, SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit,
+    steps, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
-use core::mem::{MaybeUninit, needs_drop};
+use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// The most bytes of a tile along the loop along which an input is near: some cache lines, so that each line is read whole.
@@ -56,7 +57,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
 pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     inputs: &Inputs<'_, E>,
-    rows: &dyn RowsOf<MaybeUninit<R>, E>,
+    rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
     filled(reserved, Some(&**inputs), inputs, rows)
 }
@@ -66,7 +67,7 @@ fn filled<R, E: Elements, D: Dimension>(
     reserved: Reserved<R, D>,
     order: Option<&dyn AxisOrder>,
     inputs: &Inputs<'_, E>,
-    rows: &dyn RowsOf<MaybeUninit<R>, E>,
+    rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
     reserved.filled_by(order, &mut |out| fill(out, inputs, rows))
 }

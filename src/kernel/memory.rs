@@ -2,7 +2,8 @@
 //!
 //! # Invariant
 //! Memory is read as elements only after elements were written to it. [`Slot`]s have a brand, a lifetime that is fresh for each
-//! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once.
+//! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
+//! those that [`order`](super::order) has for its shape, which [`Reserved::new`] checked.
 
 use super::ensure;
 use super::nest::{ErasedNest, Output, Written, steps};
@@ -66,13 +67,18 @@ pub struct Reserved<A, D> {
 }
 
 impl<A, D: Dimension> Reserved<A, D> {
-    /// Reserves memory for a shape whose non-zero sizes multiply to at most `isize::MAX`. Returns the shape if there is not
-    /// enough.
+    /// Returns the shape if its non-zero sizes multiply past `isize::MAX`, or if there is not enough memory.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
-        let Some(len) = shape.size_checked() else { return Err(shape) };
-        let mut elements = Vec::new();
-        match elements.try_reserve_exact(len) {
+        let (mut len, mut is_empty, mut elements) = (1_usize, false, Vec::new());
+        for &size in shape.slice() {
+            is_empty |= size == 0;
+            len = len.saturating_mul(size.max(1));
+        }
+        if len > isize::MAX.unsigned_abs() {
+            return Err(shape);
+        }
+        match elements.try_reserve_exact(if is_empty { 0 } else { len }) {
             Ok(()) => Ok(Self { shape, elements }),
             Err(_) => Err(shape),
         }
@@ -513,7 +519,7 @@ impl OperandCopies {
     /// the copy from [`start`](Self::start).
     ///
     /// # Safety
-    /// Every nest that this is called with is a part of the same one.
+    /// Every nest that this is called with is a part of the same one, whose inputs are borrowed.
     ///
     /// # Panics
     /// If the elements are not plain numbers, or do not fit.
@@ -521,7 +527,8 @@ impl OperandCopies {
     pub(crate) unsafe fn of(&mut self, nest: &ErasedNest, k: usize) -> usize {
         let (offset, key) = ((k - 1) * self.share, CopyKey::of(nest, k));
         if key.from.is_null() || self.keys[k] != key {
-            gather(nest, k, &mut self.bytes[offset..][..self.share]);
+            // SAFETY: The caller promises a nest. Shares of the memory are as aligned as all plain numbers.
+            unsafe { gather(nest, k, &mut self.bytes[offset..][..self.share]) };
             self.keys[k] = key;
         }
         offset
@@ -536,9 +543,12 @@ impl OperandCopies {
 
 /// Copies the elements of input `k` to contiguous memory, in the order of the loops.
 ///
+/// # Safety
+/// The inputs are borrowed: the nest is one that a pass lends. `to` is as aligned as the elements.
+///
 /// # Panics
 /// If the elements are not plain numbers, or do not fit.
-pub(crate) fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u8>]) {
+pub(crate) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u8>]) {
     ensure(k > 0 && nest.is_plain(k), "a copy of elements that are no plain numbers");
     ensure(steps(nest.loops()).saturating_mul(nest.sizes()[k]) <= to.len(), "no room for the copy");
     let to = to.as_mut_ptr();

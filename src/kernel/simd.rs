@@ -119,13 +119,14 @@ pub(crate) fn is_precompiled<A>() -> bool {
     neutral::<A>().is_some()
 }
 
-/// The job as one of elements `B`, if `A` is `B`.
+/// The job as one of elements `B`, if these are precompiled and `A` is `B`.
 #[inline(always)]
 pub(crate) fn as_precompiled<'r, 'j, 's, A, B: 'static>(
     job: &'r mut Job<'j, 's, A>,
 ) -> Option<&'r mut Job<'j, 's, B>> {
-    // SAFETY: Both are one type.
-    (type_id::<A>() == TypeId::of::<B>()).then(|| unsafe { &mut *core::ptr::from_mut(job).cast() })
+    // SAFETY: Both are one type, which has no lifetimes.
+    (is_precompiled::<B>() && type_id::<A>() == TypeId::of::<B>())
+        .then(|| unsafe { &mut *core::ptr::from_mut(job).cast() })
 }
 
 /// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows

@@ -19,17 +19,17 @@ pub(super) type Prepare<'a, A> = &'a dyn Fn(&mut [A]);
 /// The elements of a reduction, and its operation.
 ///
 /// Not exported; public because a hidden method of a public trait makes it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Source<'a, A> {
-    pub(super) inputs: &'a RawInputs<'a>,
+    inputs: &'a RawInputs<'a>,
     /// The loops that compute the elements from those of the inputs; `None` if the one input has the elements.
     element_loops: Option<&'a dyn ElementLoops<A>>,
     /// The loops that combine elements; `None` for sums whose loops this crate has compiled.
-    pub(super) fold: Option<&'a dyn Fold<A>>,
+    fold: Option<&'a dyn Fold<A>>,
     /// Runs two halves on two threads; `None` unless threads may share the inputs and the loops, and may be sent elements.
-    pub(super) join: Option<Join>,
+    join: Option<Join>,
     /// Changes elements before they are combined.
-    pub(super) prepare: Option<Prepare<'a, A>>,
+    prepare: Option<Prepare<'a, A>>,
 }
 
 impl<'a, A: Clone> Source<'a, A> {
@@ -93,6 +93,15 @@ impl<'a, A: Clone> Source<'a, A> {
         Source { prepare: Some(prepare), join: None, ..*self }
     }
 
+    /// The source with `compiled` as the loops that combine elements, if it has none.
+    #[inline]
+    pub(super) fn or_fold<'x>(&self, compiled: &'x (dyn Fold<A> + Sync)) -> Source<'x, A>
+    where
+        'a: 'x,
+    {
+        Source { fold: Some(self.fold.unwrap_or(compiled)), ..*self }
+    }
+
     /// Calls `then` with the source and its shape after their axes are permuted: axis `order[i]` becomes axis `i`.
     pub(crate) fn in_order<R>(
         &self,
@@ -106,10 +115,37 @@ impl<'a, A: Clone> Source<'a, A> {
         then(&Source { inputs, ..*self }, &shape)
     }
 
-    /// The loops that compute the elements; those of an array are cloned by `fold`.
+    #[inline(always)]
+    pub(super) fn inputs(&self) -> &'a RawInputs<'a> {
+        self.inputs
+    }
+
+    #[inline(always)]
+    pub(super) fn join(&self) -> Option<Join> {
+        self.join
+    }
+
+    #[inline(always)]
+    pub(super) fn prepare(&self) -> Option<Prepare<'a, A>> {
+        self.prepare
+    }
+
+    /// The loops that combine elements.
+    ///
+    /// # Panics
+    /// For sums whose loops this crate has compiled: see [`or_fold`](Self::or_fold).
     #[inline]
-    pub(super) fn element_loops(&self, fold: &'a dyn Fold<A>) -> &'a dyn ElementLoops<A> {
-        self.element_loops.unwrap_or(fold)
+    pub(super) fn fold(&self) -> &'a dyn Fold<A> {
+        self.fold.expect("an operation for element types that are not precompiled")
+    }
+
+    /// The loops that compute the elements; those of an array are cloned.
+    #[inline]
+    pub(super) fn element_loops(&self) -> &'a dyn ElementLoops<A> {
+        match self.element_loops {
+            Some(loops) => loops,
+            None => self.fold(),
+        }
     }
 
     /// Whether the one input has the elements.

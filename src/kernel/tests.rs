@@ -4,14 +4,17 @@ use super::ensure;
 use super::memory::{Buffer, List, Reserved, filled};
 use super::nest::{
     AxisSelection, BaseInputs, BaseOutput, Destination, Elements, ErasedNest, Inputs, Loop, MapElement,
-    MapReduce, Nest, Output, Reduction, SerialPass, Visit, Visitor, Write, Written, matrices, steps,
+    MapReduce, Nest, OrderedAxes, Output, Reduction, SerialPass, Visit, Visitor, Write, Written, matrices,
+    steps,
 };
 use super::operation::{Operation, Plus};
 use super::order::{AxisOrder, strides};
 use super::reduce::{FoldLoops, into};
 use super::source::{Added, Cloned, Source};
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Ix0, Ix1, Ix2, IxDyn, Slice};
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -108,9 +111,9 @@ fn with_nest<A: Clone, R>(
     source: &Source<'_, A>,
     then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
 ) -> Option<R> {
-    let fold = source.fold.unwrap_or(const { &FoldLoops::<A, _>::new(Cloned, First) });
+    let source = &source.or_fold(const { &FoldLoops::<A, _>::new(Cloned, First) });
     let shape = source.shapes()[0];
-    Nest::reducing(&mut ErasedNest::new(), (source, fold), shape, None, None).map(then)
+    Nest::reducing(&mut ErasedNest::new(), source, shape, None, None).map(then)
 }
 
 /// The elements of a view, copied in the order of its axes.
@@ -292,6 +295,9 @@ fn inputs_alone_give_no_output() {
     assert_eq!(panic_of(store), "no output");
 }
 
+/// Memory that a test leaks.
+static KEPT: AtomicPtr<Buffer<1>> = AtomicPtr::new(core::ptr::null_mut());
+
 #[test]
 fn what_is_not_filled_is_not_read() {
     let unwritten = "a slot was not written";
@@ -314,11 +320,24 @@ fn what_is_not_filled_is_not_read() {
     assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
     // fewer than are appended
     assert_eq!(
-        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).as_slots() {
-            Some(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
-            None => Written::none(),
+        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).into_slots() {
+            Ok(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
+            Err(_) => Written::none(),
         })),
         unwritten
+    );
+    // other memory
+    assert_eq!(
+        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).into_slots() {
+            Ok(slots) => Written::appended(slots, |vec| {
+                let other = Box::leak(Box::new(Buffer::new()));
+                KEPT.store(other, Relaxed);
+                *vec = other.vec(6);
+                vec.extend(&[1; 6]);
+            }),
+            Err(_) => Written::none(),
+        })),
+        "other memory was filled"
     );
 }
 
@@ -391,8 +410,10 @@ struct Page;
 
 #[test]
 fn sizes_that_overflow_are_not_reserved() {
-    for shape in [vec![usize::MAX, 2], vec![1 << 32, 1 << 32], vec![1 << 63, 2, 1], vec![usize::MAX]] {
+    const HALF: usize = 1 << (usize::BITS / 2);
+    for shape in [vec![usize::MAX, 2], vec![HALF, HALF], vec![HALF, HALF, 0], vec![0, usize::MAX]] {
         assert!(Reserved::<u8, IxDyn>::new(IxDyn(&shape)).is_err(), "{shape:?}");
+        assert!(Reserved::<(), IxDyn>::new(IxDyn(&shape)).is_err(), "{shape:?}");
     }
     assert_eq!(Reserved::<u8, IxDyn>::new(IxDyn(&[0, 9])).map_or(1, |reserved| reserved.len()), 0);
 }
@@ -436,6 +457,37 @@ fn shapes_that_do_not_fit_panic() {
         }
     }
     assert!(fits > 100 && panics > 100, "{fits} {panics}");
+}
+
+/// Axes that are named twice would lead past the end of an array.
+#[test]
+fn an_order_names_an_axis_once() {
+    let x = Array::from_elem([4, 4], 1_u32);
+    let (inputs, loops) = (Inputs::from((&*x,)), FoldLoops::new(Cloned, First));
+    let source = Source::stored(&inputs, &loops);
+    let len = |order: &[usize]| source.in_order(&[4, 4], order, |_, shape| shape.len());
+    assert_eq!([len(&[1, 0]), len(&[1]), len(&[])], [2, 1, 0]);
+    assert_eq!(panic_of(|| len(&[0, 0])), "an axis is named twice");
+    // sizes that are left from another array would lead past the end as well
+    let mut axes = OrderedAxes::default();
+    for _ in 0..2 {
+        assert_eq!(inputs.in_order(&[4, 4], &[1, 0], &mut axes).shapes(), [[4, 4]]);
+    }
+}
+
+/// More bytes than there are addresses.
+#[test]
+fn sums_of_too_many_lanes_panic() {
+    let x = Array::from_elem([1; 3], 1_u128);
+    let many = x.broadcast([1 << (usize::BITS - 11), 16, 32]).expect("repeated elements");
+    let (inputs, loops) = (Inputs::from((&*many,)), FoldLoops::new(Cloned, First));
+    let sums = || {
+        with_nest(&Source::stored(&inputs, &loops), |nest| {
+            let place = nest.sum_loop().expect("lanes");
+            filled::<u128>(0, |slots| nest.sum_along(place, slots)).len()
+        })
+    };
+    assert_eq!(panic_of(sums), "no room for the sums");
 }
 
 struct Sum;

@@ -3,9 +3,8 @@
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Elements, Inputs, MapElement, RowsOf, Visit};
+use crate::kernel::nest::{Elements, FillsOf, Inputs, MapElement, RowsOf, Visit};
 use crate::shape::{all_stretch_to, checked_joint_dim, output_error, reserved};
-use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Checks that each operand stretches to the shape of the output.
@@ -24,7 +23,7 @@ fn joint_result<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> 
 #[inline(never)]
 pub(super) fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
-    rows: &dyn RowsOf<MaybeUninit<R>, E>,
+    rows: &dyn FillsOf<R, E>,
 ) -> Result<Array<R, D>> {
     Ok(to_new(joint_result(inputs.shapes())?, inputs, rows))
 }

@@ -4,7 +4,7 @@
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Visit;
+use crate::kernel::nest::Store;
 use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
 use crate::shape::{
@@ -135,7 +135,7 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
     zero: &A,
-    store: impl Visit<A, (A,)> + Copy,
+    store: impl Store<A>,
 ) -> Result<()> {
     let shape = source_shape::<A, D>(source)?;
     let request = || request(source, &caller::SUM_TO).to(&out.shape());

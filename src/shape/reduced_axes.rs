@@ -1,7 +1,7 @@
 //! Reduced axes: the shape of a reduction over axes, and the shapes that an array can be reduced to.
 
 use super::output::{first_clash, leading_axes};
-use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, TargetShape, checked_len, sizes, sizes_mut, sizes_only};
+use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, TargetShape, sizes, sizes_mut, sizes_only};
 use crate::error::caller::Caller;
 use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::kernel::memory::Reserved;
@@ -290,11 +290,5 @@ pub(crate) fn reserved<A, D: Dimension>(
     shape: D,
     request: impl FnOnce() -> ErrorBuilder,
 ) -> Result<Reserved<A, D>, BroadcastError> {
-    let bytes = checked_len(sizes(&shape)).and_then(|len| len.checked_mul(size_of::<A>()));
-    let reserved = if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-        Reserved::new(shape)
-    } else {
-        Err(shape)
-    };
-    reserved.map_err(|shape| request().too_large(sizes(&shape), size_of::<A>()))
+    Reserved::new(shape).map_err(|shape| request().too_large(sizes(&shape), size_of::<A>()))
 }

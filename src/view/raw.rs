@@ -2,7 +2,7 @@
 //!
 //! # Invariant
 //! Every index into a view made here is the position of an element of its array, and the view does not outlive the
-//! array's borrow.
+//! array's borrow. `checked_len` and `repeats` are trusted.
 
 use crate::shape::{checked_len, repeats, sizes, sizes_mut};
 use core::{iter::zip, mem};

@@ -140,7 +140,7 @@ fn means(t: &mut Table) {
     let hollow = || Array2::<f64>::zeros((0, LIMIT));
     let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
     let every = (0..MANY).collect::<Vec<_>>();
-    let none = |t: &mut Table, name, result: &dyn Fn() -> Result<(), BroadcastError>| {
+    let none = |t: &mut Table, name, result: &(dyn Fn() -> Result<(), BroadcastError> + Sync)| {
         t.call(name, result).refused(
             "cannot take the mean of shape [0, 9223372036854775807] over axes [1, 0]: there is no mean of 0 \
              elements",
@@ -267,7 +267,8 @@ fn placed_into(t: &mut Table) {
         t: &mut Table,
         name: &'static str,
         expected: i64,
-        sum: impl Fn(&ArrayRef<i64, IxDyn>, &mut ArrayRef<i64, IxDyn>, &[i64]) -> Result<(), BroadcastError>,
+        sum: impl Fn(&ArrayRef<i64, IxDyn>, &mut ArrayRef<i64, IxDyn>, &[i64]) -> Result<(), BroadcastError>
+        + Sync,
     ) {
         let (many, empty) = (many(), ArrayD::zeros(IxDyn(&[0, LIMIT])));
         let mut out = ArrayD::from_elem(IxDyn(&all(1)), 3);

@@ -1,7 +1,7 @@
 //! Every public function on shapes and texts that mean harm: an error word for word or the right answer, at once and
 //! without memory for what was asked.
 //!
-//! The table is one test, as time and memory are those of the process. Only the calls are counted, not what makes
+//! The tests run one after the other, as time and memory are those of the process. Only the calls are counted, not what makes
 //! their arguments or looks at their answers; making the message of an error is part of the call.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::ops::{Add, Div, Mul, Sub};
 use std::panic::catch_unwind;
+use std::sync::Mutex;
 use std::time::Duration;
 use table::Table;
 
@@ -99,9 +100,13 @@ impl num_traits::One for Nothing {
     }
 }
 
+/// Held by the test that runs.
+static ALONE: Mutex<()> = Mutex::new(());
+
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "needs the debug profile: cargo test --test hostile")]
 fn every_function_answers_at_once() {
+    let _alone = ALONE.lock();
     assert!(catch_unwind(|| debug_assert!(black_box(false))).is_err(), "debug assertions are off");
     assert!(catch_unwind(|| black_box(usize::MAX) + black_box(1)).is_err(), "overflow is not checked");
     let mut table = Table::new();
@@ -138,4 +143,21 @@ fn every_function_answers_at_once() {
     let called: BTreeSet<&str> = table.names().collect();
     let missing: Vec<_> = include_str!("public.txt").lines().filter(|name| !called.contains(name)).collect();
     assert!(missing.is_empty(), "not in the table: {missing:?}");
+}
+
+#[test]
+fn every_function_needs_little_stack() {
+    let _alone = ALONE.lock();
+    let mut small = Table::small();
+    views::rows(&mut small);
+    sums::rows(&mut small);
+    sums::of_maps(&mut small);
+    clients::rows(&mut small);
+    batches::rows(&mut small);
+    shapes::rows(&mut small);
+    partial::rows(&mut small);
+    shapes::of_texts(&mut small);
+    forms::rows(&mut small);
+    strides::rows(&mut small);
+    small.check(Duration::MAX, usize::MAX);
 }

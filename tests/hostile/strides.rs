@@ -149,12 +149,12 @@ impl Case<'_> {
 }
 
 /// Calls `work` with an array whose strides mean harm, and with one in C order: the same comes of both.
-fn both(t: &mut Table, name: &'static str, work: impl Fn(&Case<'_>) -> Outcome) {
+fn both(t: &mut Table, name: &'static str, work: impl Fn(&Case<'_>) -> Outcome + Sync) {
     both_of(t, name, &work);
 }
 
 /// [`both`], compiled once.
-fn both_of(t: &mut Table, name: &'static str, work: &dyn Fn(&Case<'_>) -> Outcome) {
+fn both_of(t: &mut Table, name: &'static str, work: &(dyn Fn(&Case<'_>) -> Outcome + Sync)) {
     for shape in SHAPES {
         let [l, m, n] = shape;
         let data: Vec<i64> = (3..).take(l * m * n + 9).collect();
@@ -249,7 +249,8 @@ fn several(t: &mut Table) {
 }
 
 /// A sum into an array.
-type Into<'f> = &'f dyn Fn(&ArrayRef<i64, Ix3>, &mut ArrayRef<i64, Ix2>) -> Result<(), BroadcastError>;
+type Into<'f> =
+    &'f (dyn Fn(&ArrayRef<i64, Ix3>, &mut ArrayRef<i64, Ix2>) -> Result<(), BroadcastError> + Sync);
 
 fn sums(t: &mut Table) {
     let name = "Reduce::sum_axes";

@@ -122,7 +122,7 @@ fn into_arrays(t: &mut Table) {
         t: &mut Table,
         name: &'static str,
         expected: i64,
-        sum: impl Fn(&ArrayRef<i64, IxDyn>, &mut ArrayRef<i64, IxDyn>) -> Result<(), BroadcastError>,
+        sum: impl Fn(&ArrayRef<i64, IxDyn>, &mut ArrayRef<i64, IxDyn>) -> Result<(), BroadcastError> + Sync,
     ) {
         let (many, empty) = (many(), ArrayD::zeros(IxDyn(&[0, LIMIT])));
         let mut out = ArrayD::from_elem(IxDyn(&all(1)), 3);

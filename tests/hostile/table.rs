@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 use std::time::Duration;
 
 /// The system's allocator, which remembers the largest allocation.
@@ -59,9 +60,14 @@ fn now() -> Duration {
     START.elapsed()
 }
 
+/// The stack of a small thread, as in `tests/whole/small_threads.rs`.
+const STACK: usize = if cfg!(debug_assertions) { 256 << 10 } else { 48 << 10 };
+
 /// What the calls so far took, and what was wrong with them.
 #[derive(Default)]
 pub(crate) struct Table {
+    /// Whether each call runs on a thread with little stack. One that needs more ends the test program.
+    is_small: bool,
     /// How long the calls of each function took.
     functions: BTreeMap<&'static str, Duration>,
     calls: usize,
@@ -85,24 +91,38 @@ impl Table {
         table
     }
 
+    /// A table whose calls run on threads with little stack.
+    pub(crate) fn small() -> Self {
+        Self { is_small: true, ..Self::default() }
+    }
+
     /// Calls the function `name`.
-    pub(crate) fn call<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> Outcome<'_, T> {
+    pub(crate) fn call<T: Send>(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce() -> T + Send,
+    ) -> Outcome<'_, T> {
         self.calls += 1;
         let value = self.measured(name, work);
         Outcome { table: self, name, value }
     }
 
-    fn measured<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> Option<T> {
+    fn measured<T: Send>(&mut self, name: &'static str, work: impl FnOnce() -> T + Send) -> Option<T> {
         let (mut work, mut value) = (Some(work), None);
         self.measure(name, &mut || value = work.take().map(|work| work()));
         value
     }
 
     /// [`measured`](Self::measured), compiled once.
-    fn measure(&mut self, name: &'static str, work: &mut dyn FnMut()) {
+    fn measure(&mut self, name: &'static str, work: &mut (dyn FnMut() + Send)) {
         LARGEST.store(0, Relaxed);
         let start = now();
-        let done = catch_unwind(AssertUnwindSafe(work));
+        let done = if self.is_small {
+            let small = thread::Builder::new().name(name.into()).stack_size(STACK);
+            thread::scope(|scope| small.spawn_scoped(scope, work).expect("a thread").join())
+        } else {
+            catch_unwind(AssertUnwindSafe(work))
+        };
         let took = now().saturating_sub(start);
         let largest = LARGEST.load(Relaxed);
         *self.functions.entry(name).or_default() += took;

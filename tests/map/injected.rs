@@ -1,5 +1,5 @@
 //! Panics at every point of every operation that makes, adds, compares or drops elements: none is dropped twice, and none
-//! is lost but where a new array is being filled.
+//! is lost but where a new array is being filled. The same for operations that lie, and for those that call the crate again.
 //!
 //! One test, because the counts are those of the process: threads share them.
 #![allow(clippy::cast_precision_loss, reason = "numbers are small")]
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ops::{Add, Div, Mul, Sub};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 /// The numbers of the elements that are alive.
 static ALIVE: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
@@ -23,8 +23,36 @@ static DROPPED_TWICE: AtomicUsize = AtomicUsize::new(0);
 /// After so many more points, one panics.
 static FUSE: AtomicI64 = AtomicI64::new(i64::MAX);
 
+/// What operations do but panic.
+static MODE: AtomicU8 = AtomicU8::new(HONEST);
+const HONEST: u8 = 0;
+const LYING: u8 = 1;
+const CALLING: u8 = 2;
+
+/// A value, or another one if operations lie.
+fn told(value: f64) -> f64 {
+    static STATE: AtomicU64 = AtomicU64::new(1);
+    if MODE.load(SeqCst) != LYING {
+        return value;
+    }
+    let state = STATE.fetch_add(0x9E37_79B9_7F4A_7C15, SeqCst).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY, 3.0, 0.5, value][usize::try_from(state >> 61).unwrap()]
+}
+
+/// Calls the crate, unless it was called from here.
+fn call_again() {
+    if MODE.compare_exchange(CALLING, HONEST, SeqCst, SeqCst).is_ok() {
+        let (a, row) = (counted((2, 9), true), counted((1, 9), false));
+        assert!(a.sum_axes(1).unwrap().iter().map(|x| x.value).eq([81.0, 90.0]));
+        assert!(a.par().max_axes(0).unwrap().iter().map(|x| x.value).eq((1..10).map(|x| f64::from(2 * x))));
+        assert_eq!(broadcast_map((&a, &row).par(), times).unwrap().len(), 18);
+        MODE.store(CALLING, SeqCst);
+    }
+}
+
 /// A point where user code may panic. The panic hook stays silent.
 fn point() {
+    call_again();
     if FUSE.fetch_sub(1, SeqCst) == 0 {
         resume_unwind(Box::new("the fuse"));
     }
@@ -56,7 +84,7 @@ impl Drop for Counted {
 impl Clone for Counted {
     fn clone(&self) -> Self {
         point();
-        Self::new(self.value)
+        Self::new(told(self.value))
     }
 }
 
@@ -73,7 +101,7 @@ macro_rules! operators {
             type Output = Self;
             fn $op(self, other: Self) -> Self {
                 point();
-                Self::new(self.value.$op(other.value))
+                Self::new(told(self.value.$op(other.value)))
             }
         }
     )*};
@@ -83,25 +111,25 @@ operators!(Counted: Add add Mul mul Div div);
 impl Zero for Counted {
     fn zero() -> Self {
         point();
-        Self::new(0.0)
+        Self::new(told(0.0))
     }
     fn is_zero(&self) -> bool {
         point();
-        self.value == 0.0
+        told(self.value) == 0.0
     }
 }
 
 impl PartialEq for Counted {
     fn eq(&self, other: &Self) -> bool {
         point();
-        self.value == other.value
+        told(self.value) == told(other.value)
     }
 }
 
 impl PartialOrd for Counted {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         point();
-        self.value.partial_cmp(&other.value)
+        told(self.value).partial_cmp(&told(other.value))
     }
 }
 
@@ -206,6 +234,11 @@ fn at_every_point() {
         }
         by_value(&nothing, &new);
     }
+    for mode in [LYING, CALLING] {
+        for form in forms() {
+            in_mode(&form, mode);
+        }
+    }
     base_operations_of_plain();
 }
 
@@ -235,6 +268,40 @@ fn of_form(form: &Form<Counted>, shape: (usize, usize), f_order: bool) {
             return;
         }
     }
+}
+
+/// A form whose operations lie or call the crate again: no element is lost, and each result is alive.
+fn in_mode(form: &Form<Counted>, mode: u8) {
+    let before = alive();
+    for (shape, f_order) in [((2, 17), false), ((9, 2), true)] {
+        let arrays = [counted(shape, f_order), counted((1, shape.1), f_order)].map(Array::into_dyn);
+        let call = Call::new(arrays[0].view(), arrays[1].view(), &[1], &[0]);
+        let out_shape = form.out_shape(&call).unwrap_or_default();
+        let mut out = ArrayD::from_shape_simple_fn(out_shape, || Counted::new(1.0));
+        let honest = form.run(&call, &mut out.view_mut()).unwrap();
+        MODE.store(mode, SeqCst);
+        let result = form.run(&call, &mut out.view_mut());
+        MODE.store(HONEST, SeqCst);
+        let all_alive =
+            |array: &ArrayD<Counted>| array.iter().all(|x| ALIVE.lock().unwrap().contains(&x.number));
+        assert!(all_alive(&arrays[0]) && all_alive(&arrays[1]) && all_alive(&out), "{form}");
+        match result {
+            Ok(new) => {
+                assert!(new.as_ref().is_none_or(all_alive), "{form}");
+                let same_shape = new.as_ref().map(ArrayD::shape) == honest.as_ref().map(ArrayD::shape);
+                let is_same = || {
+                    new.iter()
+                        .flatten()
+                        .zip(honest.iter().flatten())
+                        .all(|(a, b)| a.value.to_bits() == b.value.to_bits())
+                };
+                assert!(same_shape && (mode == LYING || is_same()), "{form}");
+            }
+            // means may be refused: two are zero, or 1/2 is
+            Err(_) => assert!(mode == LYING && form.name.contains("mean"), "{form}"),
+        }
+    }
+    assert_eq!((alive(), DROPPED_TWICE.load(SeqCst)), (before, 0), "{form}");
 }
 
 impl Element for Counted {

@@ -1,5 +1,6 @@
 //! Random cases of every operation that writes elements or reduces them, against the naive model: every layout, and elements of
-//! every size and kind. Their codes are whole numbers, so that no order of additions matters.
+//! every size and kind. Their codes are whole numbers, so that no order of additions matters. The rules of shapes are tried at the
+//! edges of `usize`.
 //!
 //! `RANDOM_CASES` is how many cases there are in all, `RANDOM_SEED` another seed, and `RANDOM_CASE` the number of the one case
 //! that runs. A failure prints these, and the shapes and strides of the case.
@@ -10,6 +11,7 @@ mod copies;
 mod elements;
 mod layouts;
 mod products;
+mod shapes;
 #[cfg(feature = "rayon")]
 mod stores;
 mod sums;
@@ -41,6 +43,11 @@ fn run(percent: usize, case: fn(&mut Random)) {
             resume_unwind(panic);
         }
     }
+}
+
+#[test]
+fn shapes_at_the_edges() {
+    run(100, shapes::shapes);
 }
 
 #[test]

@@ -47,6 +47,8 @@ newtypes! {
     Line<>(f32) 0.0;
     #[repr(align(128))]
     TwoLines<>(f32) 0.0;
+    #[repr(align(4096))]
+    Page<>(f32) 0.0;
 }
 
 /// Sums of a newtype around a float, as bits, and those of the float itself.
@@ -149,6 +151,49 @@ fn assert_naive<A: Clone + Zero + PartialEq + Debug>(of: impl Fn(usize) -> A) {
 fn aligned_elements() {
     assert_naive(|k| Line((k % 8) as f32, NO));
     assert_naive(|k| TwoLines((k % 8) as f32, NO));
+    assert_naive(|k| Page((k % 8) as f32, NO));
+}
+
+/// Numbers whose sum is not that of the number that they are in memory.
+macro_rules! other_sums {
+    ($($T:ident($A:ty): $add:expr, $zero:expr;)*) => {$(
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[repr(transparent)]
+        struct $T($A);
+
+        impl Add for $T {
+            type Output = Self;
+
+            fn add(self, other: Self) -> Self {
+                Self($add(self.0, other.0))
+            }
+        }
+
+        impl Zero for $T {
+            fn zero() -> Self {
+                Self($zero)
+            }
+
+            fn is_zero(&self) -> bool {
+                self.0 == $zero
+            }
+        }
+    )*};
+}
+other_sums! {
+    Saturating(i32): i32::saturating_add, 0;
+    Wrapping(i64): i64::wrapping_add, 0;
+    Greatest(f32): f32::max, f32::NEG_INFINITY;
+    Product(f64): std::ops::Mul::mul, 1.0;
+}
+
+#[test]
+#[allow(clippy::cast_precision_loss, reason = "small numbers")]
+fn newtypes_are_added_as_they_say() {
+    assert_naive(|k| Saturating(i32::MAX / 20 + i32::try_from(k % 7).expect("small")));
+    assert_naive(|k| Wrapping(i64::MAX - i64::try_from(k % 7).expect("small")));
+    assert_naive(|k| Greatest(-((k * 37 % 91) as f32)));
+    assert_naive(|k| Product([1.0, -1.0, -1.0][k % 3]));
 }
 
 /// A borrowed text: the sum is the greater one.

@@ -5,6 +5,8 @@
 #![allow(clippy::float_cmp, reason = "zero is exact")]
 #![allow(clippy::result_large_err, reason = "an array that is given back")]
 
+use crate::hooked::Hooked;
+use common::forms::{Call, base_operations, forms};
 use ndarray::{
     Array1, Array2, ArrayD, ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix1, Ix2, IxDyn,
     LinalgScalar, Slice,
@@ -335,6 +337,25 @@ fn many_elements() {
     cases::<f32>(&[1, 2, 3, 9, 20], len, &LAYOUTS);
     cases::<f64>(&[2, 20], len, &LAYOUTS);
     cases::<Wide>(&[2, 20], len, &LAYOUTS);
+}
+
+/// The table of forms, with the operands' bases where they have at least two axes.
+#[test]
+fn every_form() {
+    for (&ndim, layout) in
+        [1, 2, 3, 5, 8, 9, 12, 20].iter().flat_map(|ndim| LAYOUTS.map(|layout| (ndim, layout)))
+    {
+        let (sizes, mut narrow) = (shape(ndim, 600), vec![1; ndim]);
+        narrow[ndim - 1] = sizes[ndim - 1];
+        let (x, y) = (laid_out::<Hooked>(&sizes, layout), laid_out(&narrow, layout));
+        let (axes, others): (Vec<_>, Vec<_>) = (0..ndim).partition(|axis| axis % 2 == 0);
+        let call = Call::new(x.view(), y.view(), &axes, &others);
+        let of_bases = if ndim < 2 { vec![] } else { base_operations() };
+        for form in forms().into_iter().chain(of_bases) {
+            let mut out = ArrayD::ones(form.out_shape(&call).unwrap_or_default());
+            small(&form.to_string(), || form.run(&call, &mut out.view_mut()).expect("a result"));
+        }
+    }
 }
 
 #[test]

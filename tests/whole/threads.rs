@@ -1,13 +1,14 @@
 //! Only passes that are worth it leave the calling thread, and those run on several.
 
-use common::forms::{Call, Element, Form, base_operations, forms};
+use crate::hooked::{Hooked, with_hook};
+use common::forms::{Call, Form, base_operations, forms};
 use ndarray::{Array2, ArrayD, ArrayView1, ArrayViewMut0, Ix1};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map};
-use num_traits::{FromPrimitive, One, Zero};
+use num_traits::Zero;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeSet;
-use std::ops::{Add, Div, Mul, Sub};
+use std::ops::Add;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
@@ -132,6 +133,16 @@ impl Meeting {
 
     /// Whether two threads attend while `work` runs.
     fn takes_place(&self, work: impl FnOnce()) -> bool {
+        let attend = |x, is_clone: bool| {
+            if !is_clone {
+                MEETING.attend();
+            }
+            x
+        };
+        with_hook(attend, || self.is_attended(work))
+    }
+
+    fn is_attended(&self, work: impl FnOnce()) -> bool {
         *self.first.lock().expect("not poisoned") = None;
         self.took_place.store(false, SeqCst);
         self.patience.store(400, SeqCst);
@@ -141,84 +152,17 @@ impl Meeting {
     }
 }
 
-/// A number whose operations attend the meeting.
-#[derive(Clone, Copy, Debug, Default)]
-struct Social(f32);
-
-macro_rules! operators {
-    ($($Op:ident $op:ident)*) => {$(
-        impl $Op for Social {
-            type Output = Self;
-            fn $op(self, other: Self) -> Self {
-                MEETING.attend();
-                Self(self.0.$op(other.0))
-            }
-        }
-    )*};
-}
-operators!(Add add Sub sub Mul mul Div div);
-
-impl Zero for Social {
-    fn zero() -> Self {
-        Self(0.0)
-    }
-    fn is_zero(&self) -> bool {
-        self.0 == 0.0
-    }
-}
-
-impl One for Social {
-    fn one() -> Self {
-        Self(1.0)
-    }
-}
-
-impl FromPrimitive for Social {
-    fn from_i64(n: i64) -> Option<Self> {
-        f32::from_i64(n).map(Self)
-    }
-    fn from_u64(n: u64) -> Option<Self> {
-        f32::from_u64(n).map(Self)
-    }
-    fn from_f64(n: f64) -> Option<Self> {
-        f32::from_f64(n).map(Self)
-    }
-}
-
-impl PartialEq for Social {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl PartialOrd for Social {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        MEETING.attend();
-        self.0.partial_cmp(&other.0)
-    }
-}
-
-impl Element for Social {
-    fn times(&self, other: &Self) -> Self {
-        *self * *other
-    }
-
-    fn join(self, other: Self) -> Self {
-        self + other
-    }
-}
-
 /// Whether two threads are at work at the same time, on a pass that is worth it.
-fn meet(pool: &ThreadPool, form: &Form<Social>) -> bool {
+fn meet(pool: &ThreadPool, form: &Form<Hooked>) -> bool {
     let shape = match () {
         () if form.is("matmul") || form.is("outer") => [64, 64, 32],
         () if form.is("matvec") || form.is("vecmat") => [64, 256, 256],
         () => [64, 256, 64],
     };
-    let x = ArrayD::from_elem(&shape[..], Social(1.0));
-    let y = ArrayD::from_elem(&[1, 1, shape[2]][..], Social(1.0));
+    let x = ArrayD::from_elem(&shape[..], Hooked::new(1.0));
+    let y = ArrayD::from_elem(&[1, 1, shape[2]][..], Hooked::new(1.0));
     let call = Call::new(x.view(), y.view(), &[0, 2], &[1]);
-    let run = || form.result(&call, &Social(1.0)).expect("shapes that go together");
+    let run = || form.result(&call, &Hooked::new(1.0)).expect("shapes that go together");
     MEETING.takes_place(|| drop(pool.install(run)))
 }
 

@@ -8,9 +8,8 @@ use super::{
     SMALL_NEST, Steps, StridedAxes, steps,
 };
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, gather};
+use crate::kernel::memory::CACHE_LINE;
 use core::iter::zip;
-use core::mem::MaybeUninit;
 
 /// The fewest times that a copy is read.
 const MIN_READS: usize = 8;
@@ -204,30 +203,20 @@ impl ErasedNest {
         Some((copied, tile))
     }
 
-    /// Replaces inputs by contiguous copies in the order of the loops along which they move. The caller keeps these while the
-    /// nest lives.
-    ///
-    /// # Panics
-    /// If the elements are not plain numbers, do not fit or would not be aligned.
-    pub(super) fn copy_inputs(&mut self, copied: InputSet, mut to: &mut [MaybeUninit<u8>]) {
-        ensure(to.as_ptr().addr() % CACHE_LINE == 0, "a copy that is not aligned");
-        for k in (1..self.operands.count).filter(|&k| copied.contains(k)) {
-            let mut moving = ErasedNest::new();
-            moving.copy_from(self);
-            moving.loops.retain(|l| l.strides[k] != 0);
-            let size = self.operands.sizes[k];
-            let len =
-                steps(&moving.loops).saturating_mul(size).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
-            ensure(len <= to.len(), "no room for the copy");
-            let (copy, rest) = core::mem::take(&mut to).split_at_mut(len);
-            gather(&moving, k, copy);
-            self.operands.at[k] = copy.as_mut_ptr().cast();
-            let mut width = size;
-            for l in self.loops.iter_mut().rev().filter(|l| l.strides[k] != 0) {
-                l.strides[k] = width.cast_signed();
-                width *= l.len;
-            }
-            to = rest;
+    /// Makes `scratch` the nest of the loops along which input `k` moves. Returns the bytes of its elements.
+    pub(super) fn moving_part(&self, k: usize, scratch: &mut ErasedNest) -> usize {
+        scratch.copy_from(self);
+        scratch.loops.retain(|l| l.strides[k] != 0);
+        steps(&scratch.loops).saturating_mul(self.operands.sizes[k])
+    }
+
+    /// Replaces input `k` by contiguous elements in the order of the loops along which it moves.
+    pub(super) fn set_copy(&mut self, k: usize, at: *mut u8) {
+        self.operands.at[k] = at;
+        let mut width = self.operands.sizes[k];
+        for l in self.loops.iter_mut().rev().filter(|l| l.strides[k] != 0) {
+            l.strides[k] = width.cast_signed();
+            width *= l.len;
         }
     }
 

@@ -29,11 +29,12 @@ pub(crate) use operands::{
 };
 pub(crate) use panels::{longest_lane, sum_count};
 pub(crate) use rows::{
-    Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, Forms, LaneItem, MapElement, MapReduce,
-    Reduction, RowsOf, SerialPass, SharedVisitor, Visit, Visitor, Write, can_leak, fill, for_each_lane,
-    par_fill, par_visit, visit,
+    Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
+    MapReduce, Reduction, RowsOf, SerialPass, SharedVisitor, Store, Visit, Visitor, Write, can_leak, fill,
+    for_each_lane, par_fill, par_visit, visit,
 };
 
+use super::ensure;
 use super::memory::{List, SliceVec, Slots};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -291,10 +292,15 @@ impl<'s> Written<'s> {
     }
 
     /// Fills the slots, as a vector to which `append` appends.
+    ///
+    /// # Panics
+    /// If `append` replaces the vector by another one.
     #[inline(always)]
     pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
         let mut vec = slots.into_vec();
+        let start = vec.as_ptr();
         append(&mut vec);
+        ensure(vec.as_ptr() == start, "other memory was filled");
         Self(vec.len(), PhantomData)
     }
 }

@@ -4,10 +4,12 @@
 
 use super::arrange::RawOutput;
 use super::{ElementInfo, Elements, OPERANDS};
+use crate::kernel::ensure;
 use crate::kernel::order::AxisOrder;
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::iter::zip;
 use core::marker::PhantomData;
+use core::mem::replace;
 use core::ops::Deref;
 use ndarray::{ArrayRef, Dimension};
 
@@ -160,6 +162,9 @@ impl<'a> RawInputs<'a> {
 
     /// The arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. Writes
     /// the sizes and strides to `axes`.
+    ///
+    /// # Panics
+    /// If an axis is named twice.
     pub(crate) fn in_order<'x>(
         &self,
         shape: &[usize],
@@ -169,6 +174,11 @@ impl<'a> RawInputs<'a> {
     where
         'a: 'x,
     {
+        let mut is_named = vec![false; shape.len()];
+        for &axis in order {
+            ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
+        }
+        *axes = OrderedAxes::default();
         for k in 0..self.info.count {
             for &axis in order {
                 let (size, stride) = match (axis + self.sizes[k].len()).checked_sub(shape.len()) {

@@ -300,7 +300,7 @@ impl ErasedNest {
         let (mut width, count) = (size, self.loops.len());
         for (i, l) in self.loops.iter_mut().enumerate().rev() {
             l.strides[0] = if i == place { 0 } else { width.cast_signed() };
-            width *= if i == place { sum_count(place, count, l.len) } else { l.len };
+            width = width.saturating_mul(if i == place { sum_count(place, count, l.len) } else { l.len });
         }
         ensure(width == len * size, "no room for the sums");
         self.operands.at[0] = out;

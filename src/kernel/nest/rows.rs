@@ -4,10 +4,13 @@
 //! # What is trusted
 //! - [`Elements`] is implemented here, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
 //!   the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
-//! - [`RowsOf`] and [`ElementLoopsOf`] tie an object to the types of [`Inputs`] and [`Output`]. A nest is made of both at once.
+//! - [`RowsOf`], [`FillsOf`] and [`ElementLoopsOf`] tie an object to the types of [`Inputs`] and [`Output`]. A nest is made of both
+//!   at once.
 //! - [`Block`] and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements
 //!   of the nest that they were made from, to each output once, or to copies of its elements.
 //! - [`Written`] counts slots of its brand. Only functions that write slots make one.
+//! - Threads share passes that are `Send`, and halves of sources with `join`: see [`Half`].
+//! - The other files of `nest` have no unsafe code, but keep its invariant.
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, small_block};
@@ -16,18 +19,21 @@ use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
     Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
-use crate::kernel::memory::{OperandCopies, Slot, Slots, gather};
+use crate::kernel::memory::{CACHE_LINE, OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, neutral, plain_size};
-use crate::kernel::source::{Prepare, Source};
+use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
+use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
+use core::ops::Mul;
 use core::slice;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
+use num_traits::Zero;
 
 /// Facts about the elements of inputs that the untyped parts of the kernel need.
 ///
@@ -311,7 +317,16 @@ pub(crate) trait Rows {
 }
 
 /// [`Rows`] for an output with elements `T` and inputs with elements `E`.
-pub(crate) trait RowsOf<T, E>: Rows {}
+///
+/// # Safety
+/// The object has these types.
+pub(crate) unsafe trait RowsOf<T, E>: Rows {}
+
+/// [`Rows`] that write slots of `A`.
+///
+/// # Safety
+/// The object has these types, and `rows` writes each slot.
+pub(crate) unsafe trait FillsOf<A, E>: Rows {}
 
 /// Loops that compute elements `A` from those of the inputs. As [`Rows`], they write these to slots.
 pub(crate) trait ElementLoops<A>: Rows {
@@ -329,7 +344,10 @@ pub(crate) trait ElementLoops<A>: Rows {
 }
 
 /// [`ElementLoops`] for inputs with elements `E`.
-pub(crate) trait ElementLoopsOf<A, E>: ElementLoops<A> {}
+///
+/// # Safety
+/// The object has these types. `rows` writes each slot, and `panels` each sum.
+pub(crate) unsafe trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 
 /// Makes a type invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
@@ -343,7 +361,11 @@ impl<V: Visit<T, E>, T, E: Elements> Visitor<V, T, E> {
     }
 }
 
-impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
+// SAFETY: `visit_rows` has these types.
+unsafe impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
+
+// SAFETY: `visit_rows` has these types, and visits each slot. [`Write`] writes it.
+unsafe impl<M: MapElement<A, E>, A, E: Elements> FillsOf<A, E> for Visitor<Write<M>, MaybeUninit<A>, E> {}
 
 impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
     unsafe fn rows(&self, block: &Block<'_>) {
@@ -361,7 +383,14 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
     }
 }
 
-impl<V: Visit<T, E> + Copy, T, E: Elements> RowsOf<T, E> for SharedVisitor<V, T, E> {}
+// SAFETY: As for `Visitor`.
+unsafe impl<V: Visit<T, E> + Copy, T, E: Elements> RowsOf<T, E> for SharedVisitor<V, T, E> {}
+
+// SAFETY: As for `Visitor`.
+unsafe impl<M: MapElement<A, E> + Copy, A, E: Elements> FillsOf<A, E>
+    for SharedVisitor<Write<M>, MaybeUninit<A>, E>
+{
+}
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
     unsafe fn rows(&self, block: &Block<'_>) {
@@ -456,7 +485,8 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
     }
 }
 
-impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoopsOf<A, E>
+// SAFETY: All methods have these types. A row's panels, or its elements one by one, are all of it.
+unsafe impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> ElementLoopsOf<A, E>
     for MapReduce<M, A, E, O>
 {
 }
@@ -576,7 +606,7 @@ pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn
 pub(crate) fn fill<'s, A, E>(
     out: Output<'_, Slot<'s, A>>,
     inputs: &Inputs<'_, E>,
-    rows: &dyn RowsOf<MaybeUninit<A>, E>,
+    rows: &dyn FillsOf<A, E>,
 ) -> Written<'s> {
     visit_shape(out.raw(), inputs, rows)
 }
@@ -624,7 +654,7 @@ pub(crate) fn par_visit<T: Send, E: Sync>(
 pub(crate) fn par_fill<'s, A: Send, E: Sync>(
     out: Output<'_, Slot<'s, A>>,
     inputs: &Inputs<'_, E>,
-    rows: &(dyn RowsOf<MaybeUninit<A>, E> + Sync),
+    rows: &(dyn FillsOf<A, E> + Sync),
 ) -> Written<'s> {
     par_visit_shape(out.raw(), inputs, rows)
 }
@@ -666,7 +696,7 @@ impl<R: ?Sized> Clone for RowPass<'_, '_, R> {
 impl<R: ?Sized> Copy for RowPass<'_, '_, R> {}
 
 #[cfg(test)]
-impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
+impl<'n> Nest<'n, SerialPass<'n, 'static>> {
     /// The nest of [`visit`]; `None` if there is no index.
     pub(crate) fn new<T, E>(
         erased: &'n mut ErasedNest,
@@ -677,13 +707,16 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
         let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
         (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
     }
+}
 
+#[cfg(test)]
+impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     /// The nest of [`fill`].
     pub(crate) fn new_with_slots<A, E>(
         erased: &'n mut ErasedNest,
         out: Output<'n, Slot<'s, A>>,
         inputs: &Inputs<'n, E>,
-        rows: &'n (dyn RowsOf<MaybeUninit<A>, E> + 'n),
+        rows: &'n (dyn FillsOf<A, E> + 'n),
     ) -> Option<Self> {
         let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
         (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
@@ -762,28 +795,43 @@ impl<'t, 's, A> Destination<'t, 's, A> {
     }
 
     #[inline]
-    pub(crate) fn elements(out: Output<'t, A>, store: &'t dyn RowsOf<A, (A,)>) -> Self {
-        Self { out: out.raw(), store: Some(store), types: PhantomData }
-    }
-
-    #[inline]
     pub(crate) fn shape(&self) -> &'t [usize] {
         self.out.axes.sizes
     }
 
     /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
-    pub(crate) fn as_slots(&mut self) -> Option<Slots<'_, 's, A>> {
+    pub(crate) fn into_slots(self) -> Result<Slots<'t, 's, A>, Self> {
         let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
-        // SAFETY: The slots are contiguous, and borrowed as long as the destination is.
-        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) })
+        // SAFETY: The slots are contiguous, and the destination had them alone.
+        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
 }
+
+/// No slots have the brand `'static`.
+impl<'t, A> Destination<'t, 'static, A> {
+    #[inline]
+    pub(crate) fn elements<S: Store<A>>(out: Output<'t, A>, store: &'t SharedVisitor<S, A, (A,)>) -> Self {
+        Self { out: out.raw(), store: Some(store), types: PhantomData }
+    }
+}
+
+/// Stores a result in an element.
+///
+/// # Safety
+/// Threads may share it if they may share elements.
+pub(crate) unsafe trait Store<A>: Visit<A, (A,)> + Copy {}
+
+// SAFETY: It has no state.
+unsafe impl<A: Clone> Store<A> for Cloned {}
+// SAFETY: It has no state.
+unsafe impl<A: Clone + Zero> Store<A> for Added {}
+// SAFETY: It has a reference to an element.
+unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {}
 
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
-    fold: &'a dyn Fold<A>,
     /// Stores results in the outputs.
     store: &'a dyn Rows,
     /// Whether the outputs are slots.
@@ -803,18 +851,21 @@ impl<A> Clone for Reduction<'_, '_, A> {
 
 impl<A> Copy for Reduction<'_, '_, A> {}
 
+/// Runs a half of a reduction. Its results are written or returned. Not a closure, which might have state.
+type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>) -> (Written<'s>, Vec<A>);
+
 /// A half of a reduction, which may be sent to another thread.
-struct Half<'n, 'a, 's, A, F, R> {
+struct Half<'n, 'a, 's, A> {
     nest: Option<Nest<'n, Reduction<'a, 's, A>>>,
-    run: &'n F,
-    result: Option<R>,
+    run: RunHalf<'a, 's, A>,
+    result: Option<(Written<'s>, Vec<A>)>,
 }
 
-// SAFETY: `run_halves` makes halves only of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
-// of inputs' elements, closures and operations. `store` is shared as elements are.
-unsafe impl<A, F, R> Send for Half<'_, '_, '_, A, F, R> {}
+// SAFETY: `run_halves` sends only halves of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
+// of inputs' elements, closures and operations. For `store`, see [`Store`].
+unsafe impl<A> Send for Half<'_, '_, '_, A> {}
 
-impl<'n, 'a, 's, A, F: Fn(Nest<'n, Reduction<'a, 's, A>>) -> R, R> Half<'n, 'a, 's, A, F, R> {
+impl<A> Half<'_, '_, '_, A> {
     #[inline]
     fn run(&mut self) {
         self.result = self.nest.take().map(self.run);
@@ -831,7 +882,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn reducing(
         erased: &'n mut ErasedNest,
-        (source, fold): (&'a Source<'a, A>, &'a dyn Fold<A>),
+        source: &'a Source<'a, A>,
         shape: &[usize],
         destination: Option<Destination<'a, 's, A>>,
         dropped: Dropped<'_>,
@@ -840,13 +891,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             None => (None, None),
             Some(Destination { out, store, .. }) => (Some(out), store),
         };
-        if erased.build(shape, out, dropped, source.inputs) {
+        if erased.build(shape, out, dropped, source.inputs()) {
             return None;
         }
         let pass = Reduction {
             source,
-            fold,
-            store: store.unwrap_or(fold),
+            store: store.unwrap_or(source.fold()),
             has_slots: store.is_none(),
             rows: erased.row_groups(),
             has_copies: false,
@@ -857,12 +907,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
 
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads.
     #[inline]
-    pub(crate) fn run_halves<R>(
-        self,
-        place: usize,
-        run: &impl for<'m> Fn(Nest<'m, Reduction<'a, 's, A>>) -> R,
-    ) -> [R; 2] {
-        let (join, mut scratch) = (self.pass.source.join, ErasedNest::on_heap());
+    pub(crate) fn run_halves(self, place: usize, run: RunHalf<'a, 's, A>) -> [(Written<'s>, Vec<A>); 2] {
+        let (join, mut scratch) = (self.pass.source.join(), ErasedNest::on_heap());
         let [first, second] = self.halves(place, &mut scratch);
         let Some(join) = join else { return [run(first), run(second)] };
         let mut first = Half { nest: Some(first), run, result: None };
@@ -871,16 +917,22 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         [first.result, second.result].map(|result| result.expect("both have run"))
     }
 
+    /// The loops that combine elements.
+    #[inline]
+    pub(crate) fn fold(&self) -> &'a dyn Fold<A> {
+        self.pass.source.fold()
+    }
+
     /// Whether the elements to combine are stored: those of an array, unchanged.
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
-        self.pass.source.is_stored() && self.pass.source.prepare.is_none()
+        self.pass.source.is_stored() && self.pass.source.prepare().is_none()
     }
 
     /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
     pub(crate) fn arranged(mut self) -> Self {
         self.erased.arrange(1);
-        if const { fits_panels::<A>() } && self.pass.source.prepare.is_none() {
+        if const { fits_panels::<A>() } && self.pass.source.prepare().is_none() {
             // the elements of an array are read where they are
             let may_copy = !self.pass.source.is_stored();
             self.pass.has_copies = self.erased.turn_short_lanes(may_copy);
@@ -903,13 +955,23 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     pub(crate) fn with_copies<'m>(
         self,
         copied: InputSet,
-        to: &'m mut [MaybeUninit<u8>],
+        mut to: &'m mut [MaybeUninit<u8>],
     ) -> Nest<'m, Reduction<'m, 's, A>>
     where
         'n: 'm,
         'a: 'm,
     {
-        self.erased.copy_inputs(copied, to);
+        ensure(to.as_ptr().addr().is_multiple_of(CACHE_LINE), "a copy that is not aligned");
+        let mut moving = ErasedNest::new();
+        for k in (1..self.erased.operands.count).filter(|&k| copied.contains(k)) {
+            let len = self.erased.moving_part(k, &mut moving).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
+            ensure(len <= to.len(), "no room for the copy");
+            let (copy, rest) = to.split_at_mut(len);
+            // SAFETY: The pass borrows the inputs. A copy begins with a cache line, as was checked for the first one.
+            unsafe { gather(&moving, k, copy) };
+            self.erased.set_copy(k, copy.as_mut_ptr().cast());
+            to = rest;
+        }
         self
     }
 
@@ -931,7 +993,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The sum loop, along which elements are combined in registers, if there is one.
     #[inline]
     pub(crate) fn sum_loop(&self) -> Option<usize> {
-        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
+        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
         if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>(), self.pass.rows)
         {
             return None;
@@ -946,7 +1008,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn sum_along<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
         ensure(self.sum_loop() == Some(place), "no sums along this loop");
-        let (element_loops, len) = (self.pass.source.element_loops(self.pass.fold), slots.len());
+        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
         let inputs = self.erased.operands.count - 1;
         self.erased.for_each_sums(place, out, self.pass.rows, &mut |sums| {
@@ -967,18 +1029,19 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let (source, len) = (self.pass.source, slots.len());
         if source.is_stored() && self.erased.is_plain(1) {
             ensure(len == steps(&self.erased.loops), "not one slot for each element");
-            gather(self.erased, 1, slots.into_bytes());
+            // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
+            unsafe { gather(self.erased, 1, slots.into_bytes()) };
             return Written(len, PhantomData);
         }
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
-        let rows: &dyn Rows = source.element_loops(self.pass.fold);
+        let rows: &dyn Rows = source.element_loops();
         map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false)
     }
 
     /// The function that changes elements before they are combined, if there is one.
     #[inline]
     pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
-        self.pass.source.prepare
+        self.pass.source.prepare()
     }
 
     /// Writes the elements to the slots of a new array, if no loop is reduced.
@@ -986,11 +1049,11 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// # Errors
     /// Returns the nest if it has a reduced loop, if elements must be prepared, or if the outputs are no slots.
     pub(crate) fn fill_unreduced(self) -> Result<Written<'s>, Self> {
-        let Reduction { source, fold, has_slots, .. } = self.pass;
-        if !has_slots || source.prepare.is_some() || self.erased.loops.iter().any(|l| !l.kept) {
+        let Reduction { source, has_slots, .. } = self.pass;
+        if !has_slots || source.prepare().is_some() || self.erased.loops.iter().any(|l| !l.kept) {
             return Err(self);
         }
-        let rows: &dyn Rows = source.element_loops(fold);
+        let rows: &dyn Rows = source.element_loops();
         Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false))
     }
 
@@ -1013,15 +1076,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
-        let Reduction { source, fold, rows, has_copies, .. } = self.pass;
+        let Reduction { source, rows, has_copies, .. } = self.pass;
         let len = slots.len();
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
         Nest {
             erased: self.erased,
             pass: Reduction {
                 source,
-                fold,
-                store: fold,
+                store: source.fold(),
                 has_slots: true,
                 rows,
                 has_copies,
@@ -1037,20 +1099,15 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If the number of slots differs.
     #[inline]
-    pub(crate) fn fill<'t>(
-        &self,
-        fold: &dyn Fold<A>,
-        shape: &[usize],
-        mut slots: Slots<'_, 't, A>,
-    ) -> Written<'t> {
+    pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
         ensure(slots.len() == shape.iter().product(), "not one slot for each element");
         if !self.is_stored() {
             let out = (slots.start().cast(), size_of::<A>(), None);
-            if let Some(written) = visit_small(shape, out, self.inputs, self.element_loops(fold)) {
+            if let Some(written) = visit_small(shape, out, self.inputs(), self.element_loops()) {
                 return written;
             }
         }
-        match Nest::reducing(&mut ErasedNest::new(), (self, fold), shape, None, None) {
+        match Nest::reducing(&mut ErasedNest::new(), self, shape, None, None) {
             Some(nest) => nest.fill(slots),
             None => Written::none(),
         }
@@ -1059,10 +1116,10 @@ impl<'a, A: Clone> Source<'a, A> {
     /// The stored elements, if there are some and they are contiguous in the order of the shape.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        let is_stored = self.is_stored() && self.prepare.is_none();
-        let len = is_stored.then(|| self.inputs.standard_len(0))??;
+        let is_stored = self.is_stored() && self.prepare().is_none();
+        let len = is_stored.then(|| self.inputs().standard_len(0))??;
         // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
-        Some(unsafe { slice::from_raw_parts(self.inputs.at[0].cast(), len) })
+        Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
     }
 
     /// The first element.
@@ -1070,14 +1127,14 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If an array has no elements.
     pub(crate) fn first(&self) -> A {
-        let RawInputs { at: inputs, sizes, info, .. } = self.inputs;
+        let RawInputs { at: inputs, sizes, info, .. } = self.inputs();
         ensure(!sizes[..info.count].iter().any(|sizes| sizes.contains(&0)), "no first element");
         let mut at = [core::ptr::null_mut(); OPERANDS];
         for (at, input) in at[1..].iter_mut().zip(inputs) {
             *at = input.cast_mut();
         }
         // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
-        unsafe { self.element_loops(self.fold.expect("an operation that is not known")).one(&at) }
+        unsafe { self.element_loops().one(&at) }
     }
 }
 
@@ -1093,14 +1150,14 @@ pub(crate) enum LaneItem<'l, A> {
 /// # Panics
 /// If an array does not fit the shape.
 pub(crate) fn for_each_lane<A: Clone>(
-    (source, fold): (&Source<'_, A>, &dyn Fold<A>),
+    source: &Source<'_, A>,
     shape: &[usize],
     out: Output<'_, A>,
     dropped: Dropped<'_>,
     then: &mut dyn FnMut(LaneItem<'_, A>),
 ) {
-    let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops(fold));
-    if erased.build(shape, Some(out.raw()), dropped, source.inputs) {
+    let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops());
+    if erased.build(shape, Some(out.raw()), dropped, source.inputs()) {
         return;
     }
     erased.arrange(1);
@@ -1112,10 +1169,10 @@ pub(crate) fn for_each_lane<A: Clone>(
     while tiles.next(&mut erased) {
         let out = erased.operands.at[0].cast::<A>();
         erased.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
-            block.for_each(source.inputs.info.count, |at| {
+            block.for_each(source.inputs().info.count, |at| {
                 // SAFETY: The source's loops have the types of its inputs.
                 let mut element = unsafe { element_loops.one(at) };
-                if let Some(prepare) = source.prepare {
+                if let Some(prepare) = source.prepare() {
                     prepare(slice::from_mut(&mut element));
                 }
                 then(LaneItem::Element(element));

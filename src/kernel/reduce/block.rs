@@ -50,12 +50,12 @@ struct Scratch {
 }
 
 /// Reduces the arranged loops of a nest.
-pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+pub(super) fn reduce<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     match nest.fill_unreduced() {
         Ok(written) => written,
         Err(nest) => match nest.copied_tile(BUFFER_BYTES) {
-            None => reduce_blocks(op, nest),
-            Some((copied, tile)) => reduce_copies(op, nest, copied, &tile),
+            None => reduce_blocks(nest),
+            Some((copied, tile)) => reduce_copies(nest, copied, &tile),
         },
     }
 }
@@ -63,30 +63,29 @@ pub(super) fn reduce<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_
 /// Reduces tiles, each with copies of some inputs.
 #[inline(never)]
 fn reduce_copies<'s, A: Clone>(
-    op: &dyn Fold<A>,
     nest: Nest<'_, Reduction<'_, 's, A>>,
     copied: InputSet,
     tile: &[usize],
 ) -> Written<'s> {
     let (mut copies, mut written) = (Buffer::<{ BUFFER_BYTES / 64 }>::new(), Written::none());
     nest.for_each_tile(tile, &mut |nest| {
-        written.add(reduce_blocks(op, nest.with_copies(copied, copies.bytes())));
+        written.add(reduce_blocks(nest.with_copies(copied, copies.bytes())));
     });
     written
 }
 
-fn reduce_blocks<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+fn reduce_blocks<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     let plan = BlockPlan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.max_rows()), nest.sum_loop());
     let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Buffer::new() };
     if plan.is_whole {
-        return reduce_tile(op, nest, &plan, &mut scratch);
+        return reduce_tile(nest, &plan, &mut scratch);
     }
     let mut tile = Steps::new();
     for (l, &steps) in nest.loops().iter().zip(&*plan.steps) {
         tile.push(if l.is_kept() { steps } else { l.len() });
     }
     let mut written = Written::none();
-    nest.for_each_tile(&tile, &mut |nest| written.add(reduce_tile(op, nest, &plan, &mut scratch)));
+    nest.for_each_tile(&tile, &mut |nest| written.add(reduce_tile(nest, &plan, &mut scratch)));
     written
 }
 
@@ -187,12 +186,11 @@ impl BlockPlan {
 
 /// Reduces a tile whose results fit into L1.
 fn reduce_tile<'s, A: Clone>(
-    op: &dyn Fold<A>,
     nest: Nest<'_, Reduction<'_, 's, A>>,
     plan: &BlockPlan,
     scratch: &mut Scratch,
 ) -> Written<'s> {
-    let (mut erased, Scratch { block, sums, results }) = (ErasedNest::new(), scratch);
+    let (mut erased, Scratch { block, sums, results }, op) = (ErasedNest::new(), scratch, nest.fold());
     let inputs = nest.inputs(&mut erased);
     if plan.holds_reduced {
         let (elements, shape) = elements_of(inputs, block);

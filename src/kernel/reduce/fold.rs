@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
-use crate::kernel::nest::{ElementLoops, JOINED_ROW, MapReduce};
+use crate::kernel::nest::{ElementLoopsOf, JOINED_ROW, MapReduce};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled};
 use crate::kernel::source::Cloned;
@@ -16,8 +16,8 @@ pub(super) const SHORT_LANE: usize = 16;
 /// The number of accumulators of a lane after these are halved.
 const LAST_ACCUMULATORS: usize = 8;
 
-/// The loops that combine elements: contiguous ones, and, as [`ElementLoops`], those of an array.
-pub(crate) trait Fold<A>: ElementLoops<A> {
+/// The loops that combine elements: contiguous ones, and, as [`ElementLoopsOf`] them, those of an array.
+pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
     fn apply(&self, a: A, b: A) -> A;
 
     /// Adds `rows`, which are contiguous, to the accumulators. A row has as many elements as there are accumulators.

@@ -26,8 +26,8 @@ use block::{BlockShape, FOLD_BYTES, FoldBuffer, fold_block};
 use super::ensure;
 use super::memory::{BUFFER_BYTES, Reserved, SliceVec, filled};
 use super::nest::{
-    Destination, Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, RowsOf, SMALL_NEST,
-    SharedVisitor, Visit, Written, can_leak, for_each_lane, steps,
+    Destination, Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, SMALL_NEST,
+    SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
@@ -51,13 +51,19 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     empty: A,
 ) -> Array<A, D> {
-    let kept = KeptOrder { inputs: source.inputs, shape, dropped, ndim: reserved.shape().len() };
+    let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        let is_small = is_small(source.inputs, shape, reserved.shape(), size_of::<A>());
+        let is_small = is_small(source.inputs(), shape, reserved.shape(), size_of::<A>());
         let order = if is_small { None } else { Some(&kept as _) };
         return reserved.filled_by(order, &mut |out| {
-            run(Job { source, shape, destination: Some(Destination::slots(out)), dropped, is_small })
+            run(Job {
+                source: source.clone(),
+                shape,
+                destination: Some(Destination::slots(out)),
+                dropped,
+                is_small,
+            })
         });
     }
     // initialised: a panic drops the results stored so far
@@ -78,17 +84,17 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     out: &mut ArrayRef<A, D>,
     dropped: Dropped<'_>,
     empty: &A,
-    store: impl Visit<A, (A,)> + Copy,
+    store: impl Store<A>,
 ) {
     if shape.contains(&0) {
         return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
     if const { can_leak::<A>() } {
-        let is_small = is_small(source.inputs, shape, out.shape(), size_of::<A>());
+        let is_small = is_small(source.inputs(), shape, out.shape(), size_of::<A>());
         // shared by threads, each of which stores results in its own outputs
-        let rows: &dyn RowsOf<A, (A,)> = &SharedVisitor::new(store);
-        let destination = Some(Destination::elements(Output::of(out), rows));
-        run(Job { source, shape, destination, dropped, is_small });
+        let store = SharedVisitor::new(store);
+        let destination = Some(Destination::elements(Output::of(out), &store));
+        run(Job { source: source.clone(), shape, destination, dropped, is_small });
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
@@ -102,9 +108,8 @@ fn reduce_owned<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     store: &mut dyn FnMut(&mut A, A),
 ) {
-    let (mut total, op) =
-        (None, source.fold.expect("an operation for element types that are not precompiled"));
-    for_each_lane((source, op), shape, Output::of(out), dropped, &mut |item| match item {
+    let (mut total, op) = (None, source.fold());
+    for_each_lane(source, shape, Output::of(out), dropped, &mut |item| match item {
         LaneItem::Element(element) => {
             total = Some(match total.take() {
                 None => element,
@@ -121,7 +126,7 @@ fn reduce_owned<A: Clone, D: Dimension>(
 
 /// A reduction: its source, and where its results are stored.
 pub(crate) struct Job<'j, 's, A> {
-    source: &'j Source<'j, A>,
+    source: Source<'j, A>,
     shape: &'j [usize],
     destination: Option<Destination<'j, 's, A>>,
     dropped: Dropped<'j>,
@@ -135,8 +140,7 @@ fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
     if let Some(written) = reduce_precompiled(&mut job) {
         return written;
     }
-    let op = job.source.fold.expect("an operation for element types that are not precompiled");
-    job.run(op)
+    job.run()
 }
 
 macro_rules! reduce_precompiled {
@@ -156,8 +160,8 @@ macro_rules! reduce_precompiled {
 
             $(#[inline(never)]
             pub(super) fn $A<'s>(job: &mut Job<'_, 's, core::primitive::$A>) -> Written<'s> {
-                let op = job.source.fold.unwrap_or(const { &FoldLoops::new(Cloned, Plus) });
-                job.run(op)
+                job.source = job.source.or_fold(const { &FoldLoops::new(Cloned, Plus) });
+                job.run()
             })*
         }
     };
@@ -188,95 +192,90 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
 
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
-    fn run(&mut self, op: &dyn Fold<A>) -> Written<'s> {
+    fn run(&mut self) -> Written<'s> {
         match self.destination.take() {
             None => Written::none(),
-            Some(destination) if self.is_small => self.run_small(op, destination),
-            Some(destination) => self.run_large(op, destination),
+            Some(destination) if self.is_small => self.run_small(destination),
+            Some(destination) => self.run_large(destination),
         }
     }
 
     #[inline(never)]
-    fn run_large(&self, op: &dyn Fold<A>, destination: Destination<'_, 's, A>) -> Written<'s> {
+    fn run_large(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
         let mut erased = ErasedNest::new();
-        let source = (self.source, op);
-        match Nest::reducing(&mut erased, source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => reduce_halves(op, nest.arranged()),
+        match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
+            Some(nest) => reduce_halves(nest.arranged()),
             None => Written::none(),
         }
     }
 
     /// Reduces a source of a few elements without arranging loops.
-    fn run_small(&self, op: &dyn Fold<A>, mut destination: Destination<'_, 's, A>) -> Written<'s> {
+    fn run_small(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
         let mut block_shape = BlockShape::new();
         block_shape.push_axes(self.shape, destination.shape(), self.dropped);
-        match destination.as_slots() {
-            Some(slots) => Written::appended(slots, |results| self.fold_small(op, &block_shape, results)),
-            None => self.store_small(op, &block_shape, destination),
+        match destination.into_slots() {
+            Ok(slots) => Written::appended(slots, |results| self.fold_small(&block_shape, results)),
+            Err(destination) => self.store_small(&block_shape, destination),
         }
     }
 
     #[inline(never)]
-    fn store_small(
-        &self,
-        op: &dyn Fold<A>,
-        block_shape: &BlockShape,
-        destination: Destination<'_, 's, A>,
-    ) -> Written<'s> {
+    fn store_small(&self, block_shape: &BlockShape, destination: Destination<'_, 's, A>) -> Written<'s> {
         let mut buffer = FoldBuffer::new();
         let mut results = buffer.vec(block_shape.result_count());
-        self.fold_small(op, block_shape, &mut results);
-        let source = (self.source, op);
-        match Nest::reducing(&mut ErasedNest::new(), source, self.shape, Some(destination), self.dropped) {
+        self.fold_small(block_shape, &mut results);
+        let mut erased = ErasedNest::new();
+        match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
             Some(nest) => nest.store_results(&results),
             None => Written::none(),
         }
     }
 
     /// Folds the elements of a source in the order of its shape.
-    fn fold_small(&self, op: &dyn Fold<A>, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
+    fn fold_small(&self, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
         match self.source.as_slice() {
-            Some(elements) => fold_block(op, block_shape, elements, to),
-            None => self.fold_buffered(op, block_shape, to),
+            Some(elements) => fold_block(self.source.fold(), block_shape, elements, to),
+            None => self.fold_buffered(block_shape, to),
         }
     }
 
     #[inline(never)]
-    fn fold_buffered(&self, op: &dyn Fold<A>, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
+    fn fold_buffered(&self, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
         let (mut buffer, len) = (FoldBuffer::new(), self.shape.iter().product());
         let mut elements = buffer.vec(len);
-        elements.filled(len, |slots| self.source.fill(op, self.shape, slots));
-        if let Some(prepare) = self.source.prepare {
+        elements.filled(len, |slots| self.source.fill(self.shape, slots));
+        if let Some(prepare) = self.source.prepare() {
             prepare(&mut elements);
         }
-        fold_block(op, block_shape, &elements, to);
+        fold_block(self.source.fold(), block_shape, &elements, to);
     }
 }
 
-fn reduce_halves<'s, A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     match place_to_halve(nest.loops(), size_of::<A>()) {
-        None => block::reduce(op, nest),
+        None => block::reduce(nest),
         Some(place) if nest.loops()[place].is_kept() => {
-            let [mut written, more] = nest.run_halves(place, &|nest| reduce_halves(op, nest));
+            let [(mut written, _), (more, _)] =
+                nest.run_halves(place, |nest| (reduce_halves(nest), Vec::new()));
             written.add(more);
             written
         }
         Some(_) => {
             let mut erased = ErasedNest::on_heap();
-            let results = reduce_to_vec(op, nest.inputs(&mut erased));
+            let results = reduce_to_vec(nest.inputs(&mut erased));
             nest.store_results(&results)
         }
     }
 }
 
 /// Reduces a nest without outputs to its results, in the order of the kept loops.
-fn reduce_to_vec<A: Clone>(op: &dyn Fold<A>, nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
+fn reduce_to_vec<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
     let Some(place) = place_to_halve(nest.loops(), size_of::<A>()) else {
         let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-        return filled(len, |slots| block::reduce(op, nest.with_slots(slots)));
+        return filled(len, |slots| block::reduce(nest.with_slots(slots)));
     };
-    let is_kept = nest.loops()[place].is_kept();
-    let [mut first, second] = nest.run_halves(place, &|nest| reduce_to_vec(op, nest));
+    let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
+    let [(_, mut first), (_, second)] = nest.run_halves(place, |nest| (Written::none(), reduce_to_vec(nest)));
     if is_kept {
         first.extend(second);
     } else {
