@@ -211,7 +211,8 @@ impl Layout {
             let last = start + (left - 1) * by;
             self.lead += step * if reversed { size - 1 - last } else { start };
         }
-        (self.shape[axis], self.steps[axis].0) = (left, step * by);
+        // as ndarray does: its own `to_owned` fails, in debug builds, for other strides of an empty axis
+        (self.shape[axis], self.steps[axis].0) = (left, if left < 2 { 0 } else { step * by });
         self
     }
 
