@@ -292,6 +292,27 @@ fn inputs_alone_give_no_output() {
     assert_eq!(panic_of(store), "no output");
 }
 
+/// Parts of a reduced loop share their outputs, so that none of them stores results there.
+#[test]
+fn parts_that_share_outputs_store_no_results() {
+    let (x, loops) = (Array::from_elem([4, 6], 1_u32), FoldLoops::new(Cloned, Plus));
+    let inputs = Inputs::from((&*x,));
+    let source = Source::stored(&inputs, &loops);
+    let store = |tile: [usize; 2]| {
+        let (mut erased, mut out, sum) = (ErasedNest::new(), Array::from_elem(6, 0_u32), Visitor::new(Sum));
+        let destination = Destination::elements(Output::of(&mut out), &sum);
+        let nest = Nest::reducing(&mut erased, (&source, &loops), &[4, 6], Some(destination), None);
+        nest.expect("an index").for_each_tile(&tile, &mut |part| {
+            part.store_results(&vec![4; tile[1]]);
+        });
+        out.to_vec()
+    };
+    assert_eq!([store([4, 6]), store([4, 2])], [[4; 6], [4; 6]]);
+    for steps in 1..4 {
+        assert_eq!(panic_of(|| store([steps, 6])), "an element of the output is visited twice", "{steps}");
+    }
+}
+
 #[test]
 fn what_is_not_filled_is_not_read() {
     let unwritten = "a slot was not written";
