@@ -291,6 +291,8 @@ fn sums_of_half_a_million_elements_into_arrays_allocate_nothing() {
         sums_into_are_free(&Array::<f64, _>::ones(shape));
         sums_into_are_free(&Array::<f64, _>::ones(shape.f()));
     }
+    // rows that are longer than a buffer, with gaps between them
+    sums_into_are_free(&Array::<f64, _>::ones((200, 3000)).slice(ndarray::s![.., ..2500]));
 }
 
 #[test]

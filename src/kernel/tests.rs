@@ -4,8 +4,8 @@ use super::ensure;
 use super::memory::{Buffer, List, Reserved, filled};
 use super::nest::{
     AxisSelection, BaseInputs, BaseOutput, Destination, Elements, ErasedNest, Inputs, Loop, MapElement,
-    MapReduce, Nest, OrderedAxes, Output, Reduction, SerialPass, Visit, Visitor, Write, Written, matrices,
-    steps,
+    MapReduce, Nest, OrderedAxes, Output, Reduction, SerialPass, SharedVisitor, Visit, Visitor, Write,
+    Written, matrices, steps,
 };
 use super::operation::{Operation, Plus};
 use super::order::{AxisOrder, strides};
@@ -297,6 +297,28 @@ fn inputs_alone_give_no_output() {
 
 /// Memory that a test leaks.
 static KEPT: AtomicPtr<Buffer<1>> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Parts of a reduced loop share their outputs, so that none of them stores results there.
+#[test]
+fn parts_that_share_outputs_store_no_results() {
+    let (x, loops) = (Array::from_elem([4, 6], 1_u32), FoldLoops::new(Cloned, Plus));
+    let inputs = Inputs::from((&*x,));
+    let source = Source::stored(&inputs, &loops);
+    let store = |tile: [usize; 2]| {
+        let (mut erased, mut out) = (ErasedNest::new(), Array::from_elem(6, 0_u32));
+        let store = SharedVisitor::new(Added);
+        let destination = Destination::elements(Output::of(&mut out), &store);
+        let nest = Nest::reducing(&mut erased, &source, &[4, 6], Some(destination), None);
+        nest.expect("an index").for_each_tile(&tile, &mut |part| {
+            part.store_results(&vec![4; tile[1]]);
+        });
+        out.to_vec()
+    };
+    assert_eq!([store([4, 6]), store([4, 2])], [[4; 6], [4; 6]]);
+    for steps in 1..4 {
+        assert_eq!(panic_of(|| store([steps, 6])), "an element of the output is visited twice", "{steps}");
+    }
+}
 
 #[test]
 fn what_is_not_filled_is_not_read() {

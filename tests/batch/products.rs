@@ -62,7 +62,7 @@ fn check<T, P, B, B2>(
     B: Dimension,
     B2: Dimension,
 {
-    let equal = |found: &ArrayD<T>| {
+    let equal = |found: &ArrayRef<T, IxDyn>| {
         assert!(found.iter().map(|&x| x.into()).eq(expected.iter().copied()), "{context:?}");
     };
     let found: ArrayD<T> = a.apply(op, b).expect("bases that go together");
@@ -75,6 +75,10 @@ fn check<T, P, B, B2>(
         let mut out = lying(found.shape(), lie);
         a.par().apply_into(op, b, &mut out).expect("a result of this shape");
         equal(&out);
+        // a batch with one axis more
+        let mut out = lying(&[&[2], found.shape()].concat(), lie);
+        a.apply_into(op, b, &mut out).expect("a result of a larger batch");
+        out.outer_iter().for_each(|out| equal(&out));
     }
 }
 

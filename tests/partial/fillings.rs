@@ -8,6 +8,7 @@
 
 use super::names::dims;
 use super::p;
+use common::indices;
 use common::oracle::{Names as Filled, covers, joint, joint_shape, worlds};
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, PartialShape, ResultRule, ShapeOp, decide_result, infer_axes, infer_batch,
@@ -307,6 +308,21 @@ proptest! {
         let verified = verify(&operands, &result, ResultRule::AllowCast);
         prop_assert_eq!(verified.is_ok(), agree, "{:?} to {}: {:?}", operands, result, verified);
         prop_assert_eq!(decide_result(&operands, &result).checks().is_ok(), agree, "{:?} to {}", operands, result);
+    }
+
+    /// Several names can bring a declared size. A choice that leads nowhere is taken back, with everything that followed from it.
+    #[test]
+    fn names_that_bring_sizes(operands in vec(vec(0..5_usize, 3), 3), result in vec(0..3_usize, 3)) {
+        let shape = |axes: &[usize], texts: &[&str]| p(&axes.iter().map(|&axis| texts[axis]).collect::<Vec<_>>().join("x"));
+        let partial: Vec<_> = operands.iter().map(|axes| shape(axes, &["1", "a", "b", "c", "d"])).collect();
+        let declared = shape(&result, &["?", "3", "4"]);
+        let is_possible = indices(&[3; 4]).iter().any(|sizes| {
+            let size_of = |dim: usize| if dim == 0 { 1 } else { [1, 3, 4][sizes[dim - 1]] };
+            let joint = |axis: usize| joint(operands.iter().map(|axes| size_of(axes[axis])));
+            (0..3).all(|axis| joint(axis).is_some_and(|size| declared.dims().unwrap()[axis].admits(size)))
+        });
+        let verified = verify(&partial, &declared, ResultRule::AllowCast);
+        prop_assert_eq!(verified.is_ok(), is_possible, "{:?} to {}: {:?}", partial, declared, verified);
     }
 
     /// Two operations through the same names: what the first one teaches leaves out no filling of both.

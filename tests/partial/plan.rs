@@ -183,6 +183,8 @@ fn names_across_axes() {
         |operands: &[PartialShape], result: &str| verify(operands, &p(result), ResultRule::AllowCast).is_ok();
     assert!(cast(&[p("nxn")], "3x3") && !cast(&[p("nxn")], "3x4") && cast(&[p("nxn")], "2..5x4"));
     assert!(cast(&[p("nxn"), p("3x1")], "3x1") && !cast(&[p("nxn"), p("3x1")], "3x2"));
+    // if n brought the 3, q and r would be 1 or 3
+    assert!(cast(&[p("nxnx1"), p("mxqxq"), p("1xrxr")], "3x?x4"));
     assert!(!cast(&[p("3x4")], "nxn") && cast(&[p("3x?")], "nxn") && cast(&[p("?x?")], "nxn"));
     assert_eq!(p("nxn").merge(&p("3x?")), Ok(p("3x3")));
     assert!(p("nxn").merge(&p("3x4")).is_err());

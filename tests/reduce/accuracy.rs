@@ -44,6 +44,9 @@ fn one_axis() {
     assert_close(&sums(&terms.slice(s![..;2]), &[0]), TERMS);
     assert_close(&sums(&terms.slice(s![..TERMS;-1]), &[0]), TERMS);
     assert_close(&sums(&terms.slice(s![..;-2]), &[0]), TERMS);
+    // just below where sums are halved
+    let most = (1 << 19) - 1;
+    assert_close(&sums(&terms.slice(s![..most]), &[0]), most);
     // one element, read again and again
     let repeated = terms.slice(s![..1]);
     assert_close(&sums(&repeated.broadcast(TERMS).expect("one element"), &[0]), TERMS);
@@ -78,6 +81,17 @@ fn squares_and_others() {
     let terms = terms.into_shape_with_order((TERMS / 256, 8, 32)).expect("as many elements");
     assert_close(&sums(&terms, &[0, 2]), TERMS / 8);
     assert_close(&sums(&terms.permuted_axes([1, 2, 0]), &[0, 2]), TERMS / 32);
+}
+
+/// Rows that are added in registers: those of an array are so wide that each is folded by itself, and a closure's have any width.
+#[test]
+fn many_rows() {
+    let (rows, one) = (1 << 12, arr0(1.0_f32));
+    for columns in [8, 24, 64, 200] {
+        let terms = Array2::from_elem((rows, columns), 0.1_f32);
+        assert_close(&sums(&terms, &[0]), rows);
+        assert_close(&fused((&terms, &one), |x, y| x * y).sum_axes(0).unwrap(), rows);
+    }
 }
 
 /// The full number of terms in a debug build too: with fewer, blocks that are too long go unnoticed.

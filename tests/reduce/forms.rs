@@ -108,6 +108,20 @@ fn fused_operands_are_stretched() {
     }
 }
 
+/// Five and six operands have a loop of their own where all move.
+#[test]
+fn five_and_six_operands() {
+    let x = numbers(&[40, 65]);
+    let y = x.mapv(|x| x % 7);
+    let five = |a: &i64, b: &i64, c: &i64, d: &i64, e: &i64| a + 2 * b + 3 * c + 4 * d + 5 * e;
+    let six = |a: &i64, b: &i64, c: &i64, d: &i64, e: &i64, f: &i64| five(a, b, c, d, e) + 6 * f;
+    let (all_five, all_six) = (&x * 9 + &y * 6, &x * 9 + &y * 12);
+    for axes in axis_sets(2) {
+        over_axes(&fused([&x, &y, &x, &y, &x], five), &all_five.view(), &axes);
+        over_axes(&fused([&x, &y, &x, &y, &x, &y], six).par(), &all_six.view(), &axes);
+    }
+}
+
 /// Sums to placed axes are sums over the others, transposed.
 #[test]
 fn sums_to_placed_axes() -> Result<()> {
