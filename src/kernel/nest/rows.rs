@@ -298,7 +298,7 @@ unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Oper
                         advance(&mut at, panels.step_strides, E::COUNT);
                         sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
                     }
-                    let out = at[0].cast::<A>();
+                    let out = first_at[0].cast::<A>();
                     out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
                 }
             }

@@ -60,6 +60,8 @@ fn run<A, W: Work<Output = ()>>(work: W, other: impl FnOnce(W)) {
 struct NotInlined<O>(O);
 
 impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
+    const IS_PLUS: bool = O::IS_PLUS;
+
     #[inline(never)]
     fn apply(self, a: A, b: A) -> A {
         self.0.apply(a, b)
