@@ -1054,7 +1054,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             return Err(self);
         }
         let rows: &dyn Rows = source.element_loops();
-        Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false))
+        // the output decides the order now, as it does for maps
+        Ok(map::arrange_and_run(Nest { erased: self.erased, pass: RowPass::new(rows) }))
     }
 
     /// Stores results in the outputs, in the order of the kept loops.
