@@ -116,13 +116,8 @@ pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>, is_small: bool) -> Wri
     }
 }
 
-/// The first input that is neither contiguous along a loop nor has stride 0.
-fn input_with_gaps(l: &Loop, sizes: &[usize]) -> Option<usize> {
-    (1..sizes.len()).find(|&k| l.stride(k) != 0 && l.stride(k) != sizes[k].cast_signed())
-}
-
-/// The loop along which [the input with gaps](input_with_gaps) along the innermost loop is contiguous, and how many of its steps
-/// fill some cache lines.
+/// The loop along which the first input [with gaps](ErasedNest::with_gaps) along the innermost loop is contiguous, and how many of
+/// its steps fill some cache lines.
 pub(super) fn contiguous_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     nearest_loop(nest, 0)
 }
@@ -130,7 +125,7 @@ pub(super) fn contiguous_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
 /// As [`contiguous_loop`], but the input's elements may be up to `reach` bytes apart, and the smallest stride decides.
 fn nearest_loop(nest: &ErasedNest, reach: usize) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
-    let k = input_with_gaps(inner, sizes)?;
+    let k = nest.with_gaps(inner).first()?;
     let far = inner.stride(k).abs().min(reach.max(sizes[k] + 1).cast_signed());
     let is_near = |l: &Loop| l.len() > 3 && (1..far).contains(&l.stride(k));
     let near = outer.iter().enumerate().filter(|(_, l)| is_near(l)).min_by_key(|(_, l)| l.stride(k));
@@ -152,7 +147,7 @@ impl Tile {
         let (loops, sizes) = (nest.loops(), nest.sizes());
         let (inner, last) = (loops.last()?, loops.len() - 1);
         // no input needs a copy
-        let is_read = input_with_gaps(inner, sizes).is_none() && nest.has_row();
+        let is_read = nest.with_gaps(inner).first().is_none() && nest.has_row();
         let is_long = inner.len() >= if is_read { SHORT_ROW } else { ONE_BY_ONE };
         if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
             return None;

@@ -99,7 +99,7 @@ impl ErasedNest {
             self.merge();
         }
         let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.operands.sizes[k].cast_signed();
-        let are_read = |l: &Loop| (1..self.operands.count).all(|k| l.strides[k] == 0 || is_adjacent(k, l));
+        let are_read = |l: &Loop| self.with_gaps(l) == InputSet::NONE;
         match &*self.loops {
             [] => true,
             [l] => l.len <= SMALL_NEST && is_adjacent(0, l) && (l.len <= ONE_BY_ONE || are_read(l)),
@@ -162,7 +162,7 @@ impl ErasedNest {
             return false;
         }
         let copied = self.with_gaps(row);
-        let moves = |l: &Loop| (1..self.operands.count).any(|k| copied.contains(k) && l.strides[k] != 0);
+        let moves = |l: &Loop| self.moves_any(copied, l);
         let is_plain = |k: usize| !copied.contains(k) || self.operands.plain.contains(k);
         let has_copies = copied != InputSet::NONE;
         let is_worth = may_copy
@@ -175,8 +175,14 @@ impl ErasedNest {
         is_worth && has_copies
     }
 
+    /// Whether one of these inputs moves along a loop.
+    fn moves_any(&self, inputs: InputSet, l: &Loop) -> bool {
+        (1..self.operands.count).any(|k| inputs.contains(k) && l.strides[k] != 0)
+    }
+
     /// The inputs that neither stay nor are contiguous along a loop.
-    fn with_gaps(&self, l: &Loop) -> InputSet {
+    #[inline(always)]
+    pub(crate) fn with_gaps(&self, l: &Loop) -> InputSet {
         let operands = &self.operands;
         InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
     }
@@ -191,8 +197,7 @@ impl ErasedNest {
         }
         let (mut tile, mut width) = (Steps::new(), 0);
         for l in outer {
-            let moves = (1..self.operands.count).any(|k| copied.contains(k) && l.strides[k] != 0);
-            tile.push(if l.kept && moves { 1 } else { l.len });
+            tile.push(if l.kept && self.moves_any(copied, l) { 1 } else { l.len });
         }
         for k in (1..self.operands.count).filter(|&k| copied.contains(k)) {
             let moving = zip(outer, &*tile).filter(|(l, _)| l.strides[k] != 0);

@@ -131,6 +131,12 @@ impl InputSet {
         self.0 >> (k - 1) & 1 == 1
     }
 
+    /// The first operand of the set.
+    #[inline(always)]
+    pub(crate) fn first(self) -> Option<usize> {
+        (self != Self::NONE).then(|| 1 + self.0.trailing_zeros() as usize)
+    }
+
     #[inline(always)]
     fn insert(&mut self, k: usize) {
         self.0 |= 1 << (k - 1);

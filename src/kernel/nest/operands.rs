@@ -6,10 +6,9 @@ use super::arrange::RawOutput;
 use super::{ElementInfo, Elements, OPERANDS};
 use crate::kernel::ensure;
 use crate::kernel::order::AxisOrder;
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::iter::zip;
 use core::marker::PhantomData;
-use core::mem::replace;
 use core::ops::Deref;
 use ndarray::{ArrayRef, Dimension};
 
@@ -174,10 +173,8 @@ impl<'a> RawInputs<'a> {
     where
         'a: 'x,
     {
-        let mut is_named = vec![false; shape.len()];
-        for &axis in order {
-            ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
-        }
+        let is_again = |(place, axis): (usize, &usize)| order[..place].contains(axis);
+        ensure(!order.iter().enumerate().any(is_again), "an axis is named twice");
         *axes = OrderedAxes::default();
         for k in 0..self.info.count {
             for &axis in order {

@@ -246,9 +246,8 @@ impl ErasedNest {
     /// The place of the sum loop, along which elements are combined in registers, if there is one. The elements have `size`
     /// bytes.
     pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
-        let ((inner, outer), sizes) = (self.loops.split_last()?, self.sizes());
-        let is_row = |k: usize| inner.strides[k] == 0 || inner.strides[k] == sizes[k].cast_signed();
-        if inner.len < NARROW || !self.has_row_along(inner) || !(1..sizes.len()).all(is_row) {
+        let (inner, outer) = self.loops.split_last()?;
+        if inner.len < NARROW || !self.has_row_along(inner) || self.with_gaps(inner) != InputSet::NONE {
             return None;
         }
         // near rows, unless they are few. Lanes need a fold each, so rows are preferred to short lanes
