@@ -5,10 +5,12 @@
 use super::arrange::RawOutput;
 use super::{ElementInfo, Elements, OPERANDS};
 use crate::kernel::ensure;
+use crate::kernel::memory::List;
 use crate::kernel::order::AxisOrder;
 use alloc::vec::Vec;
 use core::iter::zip;
 use core::marker::PhantomData;
+use core::mem::replace;
 use core::ops::Deref;
 use ndarray::{ArrayRef, Dimension};
 
@@ -173,8 +175,10 @@ impl<'a> RawInputs<'a> {
     where
         'a: 'x,
     {
-        let is_again = |(place, axis): (usize, &usize)| order[..place].contains(axis);
-        ensure(!order.iter().enumerate().any(is_again), "an axis is named twice");
+        let mut is_named = List::<bool, 8>::filled(shape.len(), false);
+        for &axis in order {
+            ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
+        }
         *axes = OrderedAxes::default();
         for k in 0..self.info.count {
             for &axis in order {
