@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Ix0, Ix1, Ix2, IxDyn, Slice};
+use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Ix0, Ix1, Ix2, IxDyn, ShapeBuilder, Slice};
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::{String, ToString};
@@ -252,6 +252,32 @@ fn copied_tiles_visit_each_index_once() {
         };
         nest.run_tiles(&tile, 1);
     });
+}
+
+impl<A: Copy> MapElement<A, (A, A)> for First {
+    fn map(&mut self, (&a, _): (&A, &A)) -> A {
+        a
+    }
+}
+
+/// A loop is outside of those that it must be outside of, also where it is undecided about the loop next to it; where no order
+/// does so, kept loops have that of their axes.
+#[test]
+fn loops_have_an_order_that_suits_all_inputs() {
+    let (points, centres) = (Array::from_elem([20, 1, 4].f(), 1_u32), Array::from_elem([1, 3, 4], 1_u32));
+    let (inputs, first, loops) =
+        (Inputs::from((&*points, &*centres)), MapReduce::new(First, Plus), FoldLoops::new(Cloned, Plus));
+    let source = Source::fused(&inputs, &first, &loops);
+    let store = SharedVisitor::new(Added);
+    let lens = |out: Option<&mut ArrayD<u32>>| {
+        let mut erased = ErasedNest::new();
+        let out = out.map(|out| Destination::elements(Output::of(out), &store));
+        let nest = Nest::reducing(&mut erased, &source, &[20, 3, 4], out, None);
+        nest.expect("an index").arranged().loops().iter().map(Loop::len).collect::<Vec<_>>()
+    };
+    assert_eq!(lens(None), [3, 4, 20]);
+    assert_eq!(lens(Some(&mut ArrayD::zeros(vec![20, 3, 1]))), [20, 3, 4]);
+    assert_eq!(lens(Some(&mut ArrayD::zeros(vec![20, 3, 1].f()))), [20, 3, 4]);
 }
 
 /// A nest has no loops of the nest before it, even if that one was not completed.

@@ -130,25 +130,20 @@ impl ErasedNest {
 
     /// See [`Nest::arrange`](super::Nest::arrange).
     pub(super) fn arrange(&mut self, first: usize) {
-        for from in 0..self.loops.len() {
-            let mut l = self.loops[from];
+        for i in 0..self.loops.len() {
+            let l = self.loops[i];
             let leading = (first..self.operands.count).find(|&k| l.strides[k] != 0);
             if leading.is_some_and(|k| l.strides[k] < 0) {
                 self.advance(&l, l.len - 1);
-                for stride in &mut l.strides {
-                    *stride = -*stride;
-                }
+                self.loops[i].strides = l.strides.map(|stride| -stride);
             }
-            let mut to = from;
-            for place in (0..from).rev() {
-                match self.is_outside(&l, &self.loops[place], first) {
-                    None => {}
-                    Some(true) => to = place,
-                    Some(false) => break,
-                }
-            }
-            self.loops.copy_within(to..from, to + 1);
-            self.loops[to] = l;
+        }
+        // from outside, the first of the loops left that need not be inside another one
+        for place in 0..self.loops.len() {
+            let left = place..self.loops.len();
+            let is_next = |&i: &usize| !left.clone().any(|j| self.is_outside(j, i, first));
+            let next = left.clone().find(is_next).unwrap_or(place);
+            self.loops[place..=next].rotate_right(1);
         }
         self.merge();
     }
@@ -225,13 +220,14 @@ impl ErasedNest {
         }
     }
 
-    /// Whether loop `former`, of a later axis, belongs outside `latter`. If the output is among the operands from `first` on, it
-    /// decides; otherwise most inputs do, and if they are equally divided, the order of the axes. A reduced loop along which none
-    /// of these operands moves belongs outside all others.
-    fn is_outside(&self, former: &Loop, latter: &Loop, first: usize) -> Option<bool> {
+    /// Whether loop `i` belongs outside loop `j`. If the output is among the operands from `first` on, it decides; otherwise most
+    /// inputs do, and if they are equally divided, the order of the axes; where none moves along both, kept loops have the order
+    /// of the axes. A reduced loop along which none of these operands moves belongs outside all others.
+    fn is_outside(&self, i: usize, j: usize, first: usize) -> bool {
+        let (one, other) = (&self.loops[i], &self.loops[j]);
         let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
         for k in first..self.operands.count {
-            let (a, b) = (former.strides[k].unsigned_abs(), latter.strides[k].unsigned_abs());
+            let (a, b) = (one.strides[k].unsigned_abs(), other.strides[k].unsigned_abs());
             moves = [moves[0] || a != 0, moves[1] || b != 0];
             if a != 0 && b != 0 && a != b {
                 is_decided = true;
@@ -242,9 +238,10 @@ impl ErasedNest {
             }
         }
         match moves {
-            [false, true] if !former.kept => Some(true),
-            [true, false] if !latter.kept => Some(false),
-            _ => is_decided.then_some(votes > 0),
+            [false, true] if !one.kept => true,
+            [true, false] if !other.kept => false,
+            _ if is_decided => votes > 0 || votes == 0 && i < j,
+            _ => i < j && one.kept && other.kept,
         }
     }
 
