@@ -463,3 +463,23 @@ fn texts_of_many_sizes_take_a_multiple_of_their_length() {
         }
     }
 }
+
+/// An error that is made and not returned would leak: what describes it is only freed with it.
+#[test]
+fn clashes_leak_nothing() {
+    let dims = ["1", "3", "?", "2..", "1..4", "a", "b", "0"];
+    let shapes: Vec<PartialShape> = (0..512)
+        .map(|i| [dims[i % 8], dims[i / 8 % 8], dims[i / 64]].join("x").parse().expect("a shape"))
+        .collect();
+    let mut errors = 0;
+    for (i, a) in shapes.iter().enumerate() {
+        for b in &shapes[i..] {
+            let before = LIVE.get();
+            errors += usize::from(black_box(a.merge(b)).is_err());
+            errors += usize::from(black_box(infer_shape(a, b)).is_err());
+            drop(black_box(decide([a, b])));
+            assert_eq!(LIVE.get(), before, "{a} and {b}");
+        }
+    }
+    assert!(errors > 10_000, "{errors}");
+}

@@ -181,7 +181,7 @@ impl<'s, 'n> System<'s, 'n> {
                 forced.push((entry, ForcedSize { dim, spot, var: entry.var(), span }));
             }
         }
-        let (request, axis_sizes) = ((self.vars.request)(), self.sizes[axis].span());
+        let (request, axis_sizes) = (self.vars.request, self.sizes[axis].span());
         // from the sizes as declared at the axis, else from all known sizes
         let (declared, known) = (first_clash(&forced, true), first_clash(&forced, false));
         let Some([(first, a), (second, b)]) = declared.or(known) else {
@@ -199,11 +199,11 @@ impl<'s, 'n> System<'s, 'n> {
             let is_far = side.dim.span().intersect(axis_sizes).is_some();
             let own = if is_far { side.span.into() } else { side.dim.clone() };
             let dims = [&self.sizes[axis], &own];
-            return (self.blame)(request, Clash { axis, entries: [entry; 2], dims, note: "" });
+            return (self.blame)(request(), Clash { axis, entries: [entry; 2], dims, note: "" });
         };
         let entries = [first, second];
         if declared.is_some() {
-            return (self.blame)(request, Clash { axis, entries, dims: [a.dim, b.dim], note: "" });
+            return (self.blame)(request(), Clash { axis, entries, dims: [a.dim, b.dim], note: "" });
         }
         let early = |side: ForcedSize<'_>, other| {
             side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none())
@@ -217,7 +217,7 @@ impl<'s, 'n> System<'s, 'n> {
         }
         let note = self.note(axis, a, b.span) + &self.note(axis, b, a.span);
         let dims = [&a.span.into(), &b.span.into()];
-        (self.blame)(request, Clash { axis, entries, dims, note: &note })
+        (self.blame)(request(), Clash { axis, entries, dims, note: &note })
     }
 
     /// Where a name got sizes that exclude others, unless at the axis itself.
