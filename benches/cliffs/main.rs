@@ -4,7 +4,7 @@
 //!
 //! Random cases compare one call with two calls (a sum by way of a shape between), a fused sum with a map and a sum, a view
 //! with its dense copy, and a shape with a slightly larger one. `--everyday` measures a fixed list in their place, `--native`
-//! random copies, maps and products against `assign`, `Zip` and `general_mat_mul`. The worst
+//! random copies, maps, sums and products against `assign`, `Zip`, `sum_axis` and `general_mat_mul`. The worst
 //! cases are printed; with `--check`, the exit code is 1 if one takes more than `--limit` times the other form. A call that
 //! takes less than 1 µs may take 30 ns more. Results that differ fail always. `--from N --cases 1` repeats case `N` of a seed.
 //!

@@ -1,11 +1,11 @@
-//! The crate against ndarray's own way: copies, maps and products, on random shapes and layouts.
+//! The crate against ndarray's own way: copies, maps, sums and products, on random shapes and layouts.
 
-use crate::adapter::{Calls, Number, copy_into, products_into};
+use crate::adapter::{Calls, Number, copy_into, products_into, sum_to};
 use crate::cases::{Outcome, Settings, compare, outcome};
 use crate::random::{self, Choices, Random, Shapes};
 use common::Strided;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayD, Ix3, LinalgScalar, Zip};
+use ndarray::{ArrayD, Axis, Ix3, LinalgScalar, Zip};
 
 /// Case `number` of a seed, whatever cases are measured before.
 pub(crate) fn native_case(number: usize, settings: Settings) -> Outcome {
@@ -18,9 +18,10 @@ pub(crate) fn native_case(number: usize, settings: Settings) -> Outcome {
 }
 
 fn case_of<T: Number + LinalgScalar>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
-    match random.below(4) {
+    match random.below(5) {
         0 => product::<T>(number, random, settings),
         1 => map::<T>(number, random, settings),
+        2 => sum::<T>(number, random, settings),
         _ => copy::<T>(number, random, settings),
     }
 }
@@ -50,6 +51,26 @@ fn map<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Out
         },
     );
     outcome(number, format!("{}: map to {shape:?} / Zip", T::NAME), &operands, times)
+}
+
+/// Over one axis or two, one after the other for ndarray.
+fn sum<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
+    let shape = random.shape(2, settings.most);
+    let operand = random::view::<T>(&shape, random);
+    let (view, mut target) = (operand.view(), shape.clone());
+    let axes = [(); 2].map(|()| random.below(shape.len()));
+    target[axes[0]] = 1;
+    let is_second = axes[0] != axes[1] && random.below(2) == 0;
+    if is_second {
+        target[axes[1]] = 1;
+    }
+    let times = compare(&target, settings.limit, &mut |out| *out = sum_to(&view, &target), &mut |out| {
+        *out = view.sum_axis(Axis(axes[0])).insert_axis(Axis(axes[0]));
+        if is_second {
+            *out = out.sum_axis(Axis(axes[1])).insert_axis(Axis(axes[1]));
+        }
+    });
+    outcome(number, format!("{}: sum of {shape:?} to {target:?} / sum_axis", T::NAME), &[operand], times)
 }
 
 fn product<T: Number + LinalgScalar>(number: usize, random: &mut Random, settings: Settings) -> Outcome {

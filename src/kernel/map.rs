@@ -126,11 +126,12 @@ pub(super) fn contiguous_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
 fn nearest_loop(nest: &ErasedNest, reach: usize) -> Option<(usize, usize)> {
     let (sizes, (inner, outer)) = (nest.sizes(), nest.loops().split_last()?);
     let k = nest.with_gaps(inner).first()?;
-    let far = inner.stride(k).abs().min(reach.max(sizes[k] + 1).cast_signed());
-    let is_near = |l: &Loop| l.len() > 3 && (1..far).contains(&l.stride(k));
-    let near = outer.iter().enumerate().filter(|(_, l)| is_near(l)).min_by_key(|(_, l)| l.stride(k));
+    let distance = |l: &Loop| l.stride(k).unsigned_abs();
+    let far = distance(inner).min(reach.max(sizes[k] + 1));
+    let is_near = |l: &Loop| l.len() > 3 && (1..far).contains(&distance(l));
+    let near = outer.iter().enumerate().filter(|(_, l)| is_near(l)).min_by_key(|(_, l)| distance(l));
     let (place, l) = near.filter(|_| inner.len() > 3)?;
-    Some((place, l.part(TILE_BYTES / l.stride(k).unsigned_abs())))
+    Some((place, l.part(TILE_BYTES / distance(l))))
 }
 
 /// The size of the tiles for which inputs are copied.

@@ -268,6 +268,12 @@ impl<'m, A> SliceVec<'m, A> {
         unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
     }
 
+    /// The number of elements that may be appended.
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        self.memory.len() - self.len
+    }
+
     /// The first `count` elements of the spare memory.
     #[inline(always)]
     fn spare(&mut self, count: usize) -> &mut [MaybeUninit<A>] {

@@ -221,8 +221,9 @@ impl ErasedNest {
     }
 
     /// Whether loop `i` belongs outside loop `j`. If the output is among the operands from `first` on, it decides; otherwise most
-    /// inputs do, and if they are equally divided, the order of the axes; where none moves along both, kept loops have the order
-    /// of the axes. A reduced loop along which none of these operands moves belongs outside all others.
+    /// inputs do, and if they are equally divided, the order of the axes. Where none moves along both, kept loops have the order
+    /// of the axes, and the longer one of two reduced loops is inside. A reduced loop along which none of these operands moves
+    /// belongs outside all others.
     fn is_outside(&self, i: usize, j: usize, first: usize) -> bool {
         let (one, other) = (&self.loops[i], &self.loops[j]);
         let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
@@ -241,7 +242,14 @@ impl ErasedNest {
             [false, true] if !one.kept => true,
             [true, false] if !other.kept => false,
             _ if is_decided => votes > 0 || votes == 0 && i < j,
-            _ => i < j && one.kept && other.kept,
+            _ if one.kept != other.kept => false,
+            _ => {
+                if one.kept {
+                    i < j
+                } else {
+                    one.len < other.len
+                }
+            }
         }
     }
 

@@ -371,7 +371,7 @@ impl<'t, A: Clone> Levels<'t, A> {
             self.sums.extend(results);
         } else {
             let start = self.sums.len() - self.width;
-            self.op.add_rows(&mut self.sums[start..][..results.len()], results);
+            self.op.add_row(&mut self.sums[start..][..results.len()], results);
         }
         self.count += usize::from(is_whole);
         if self.count == LEVEL_BLOCKS {
@@ -391,7 +391,7 @@ impl<'t, A: Clone> Levels<'t, A> {
         let last = self.sums.len() - self.width;
         if last > 0 {
             let (below, above) = self.sums.split_at_mut(last);
-            self.op.add_rows(&mut below[last - self.width..], above);
+            self.op.add_row(&mut below[last - self.width..], above);
             self.sums.truncate(last);
         }
     }

@@ -279,7 +279,7 @@ fn reduce_to_vec<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
     if is_kept {
         first.extend(second);
     } else {
-        op.add_rows(&mut first, &second);
+        op.add_row(&mut first, &second);
     }
     first
 }

@@ -99,15 +99,21 @@ fn one_lane_of_any_length() {
 }
 
 #[test]
-fn accumulators_take_any_number_of_rows() {
+fn groups_have_any_number_of_rows() {
     let random = &mut Random(11);
-    for len in 1..=70 {
-        for count in 0..=9 {
-            let rows: Vec<i64> = (0..len * count).map(|_| (random.next() >> 20).cast_signed()).collect();
-            let mut sums = alloc::vec![5; len];
-            FoldLoops::new(Cloned, Plus).add_rows(&mut sums, &rows);
-            let expected = |i: usize| 5 + rows.iter().skip(i).step_by(len).sum::<i64>();
-            assert!(sums.iter().enumerate().all(|(i, &sum)| sum == expected(i)), "{len} {count}");
+    for width in 1..=70 {
+        for len in [1_usize, 2, 3, 4, 5, 8, 9, 11]
+            .map(|rows| (rows * width).saturating_sub(random.below(width)).max(width))
+        {
+            let elements: Vec<i64> = (0..2 * len).map(|_| (random.next() >> 20).cast_signed()).collect();
+            let mut memory = Buffer::<32>::new();
+            let mut sums = memory.vec(2 * width);
+            FoldLoops::new(Cloned, Plus).sum_rows(&elements, len, width, &mut sums);
+            let sum = |group: &[i64], i: usize| {
+                group[..len / width * width].iter().skip(i).step_by(width).sum::<i64>()
+            };
+            let expected = elements.chunks(len).flat_map(|group| (0..width).map(move |i| sum(group, i)));
+            assert!(sums.iter().copied().eq(expected), "{len} {width}");
         }
     }
 }
