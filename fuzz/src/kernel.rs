@@ -19,6 +19,8 @@ pub fn run(data: &[u8]) {
         _ if kind >= 252 => maps_on_threads(input),
         _ if kind >= 250 => products_on_threads(input),
         _ if kind >= 246 => long_products(input),
+        244.. => balanced(|| distances::<Counted>(input)),
+        238.. => distances::<f32>(input),
         0 => long_sums::<f32>(input, 40_000),
         1 => long_sums::<f64>(input, 20_000),
         2 => long_sums::<i128>(input, 20_000),
@@ -156,6 +158,35 @@ fn reductions<A: Number>(input: &mut Bytes<'_>, room: usize) {
     let result =
         fused((a.view(), b.view()), difference).reduce_to(&target, least(), larger).expect("a target");
     assert_array(&result, &target, &largest);
+}
+
+/// Sums over the coordinates of all pairs of some points and others, or over other axes too. Such lanes are short, and one operand
+/// is read again and again.
+fn distances<A: Number>(input: &mut Bytes<'_>) {
+    let [points, others, coordinates] = [40, 70, 34].map(|most| 1 + input.below(most));
+    let outer = if input.one_in(4) { 2 } else { 1 };
+    let whole = [outer, points, others, coordinates];
+    let number = |place: usize| A::of(scrambled(place as i64) % 10);
+    let shapes = [[outer, points, 1, coordinates], [1, 1, others, coordinates]];
+    let [a, b] = shapes.map(|shape| Strided::new(Layout::long(input, &shape), number));
+    let mut target = [outer, points, others, 1];
+    if input.one_in(4) {
+        target[input.below(3)] = 1;
+    }
+    let square = |a: &A, b: &A| {
+        let difference = a.number() - b.number();
+        A::of(difference * difference)
+    };
+    let places = [0, 1, 2, 3];
+    let squares = indices(&whole).into_iter().map(|index| {
+        let [a, b] = [&a, &b].map(|array| array.at(&read_at(&index, array.shape(), &places)));
+        square(a, b).number()
+    });
+    let expected: Vec<A> = common::sums(&whole, squares, &target, &places).into_iter().map(A::of).collect();
+    let pairs = fused((a.view(), b.view()), square);
+    for sums in [pairs.sum_to(target), pairs.par().sum_to(target)] {
+        assert_array(&sums.expect("a target"), &target, &expected);
+    }
 }
 
 /// A sum that is worth several threads: the same to the last bit.

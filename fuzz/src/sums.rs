@@ -67,6 +67,24 @@ fn axes<A: Number>(input: &mut Bytes<'_>, array: &Strided<A>, values: &[i64]) {
     let set: AxisSet = axes[..].into();
     over_axes(&array.view(), &axes[..], &over(array, values, &axes, true));
     over_axes(&array.view(), &set, &over(array, values, &axes, false));
+    in_dim(input, array, values);
+}
+
+/// The sums that keep some axes, in any order; those of size 1 are summed over.
+fn in_dim<A: Number>(input: &mut Bytes<'_>, array: &Strided<A>, values: &[i64]) {
+    let mut places: Vec<usize> = (0..array.ndim()).filter(|_| input.one_in(2)).collect();
+    input.shuffle(&mut places);
+    let sizes: Vec<usize> =
+        places.iter().map(|&axis| if input.one_in(4) { 1 } else { array.shape()[axis] }).collect();
+    let expected: Vec<A> = expected(array.shape(), values, &sizes, &places);
+    let (view, same) = (array.view(), fused(array.view(), A::clone));
+    for result in [view.sum_in_dim(&sizes[..], &places), same.par().sum_in_dim(&sizes[..], &places)] {
+        assert_array(&result.expect("axes of the array"), &sizes, &expected);
+    }
+    let before = Strided::new(Layout::to_write(input, &sizes), |place| A::of(place as i64 % 100 - 50));
+    let mut out = before.clone();
+    view.add_sum_in_dim_to(&mut out.view_mut(), &places).expect("axes of the array");
+    before.assert_became(&out, before.elements().cloned().zip(expected).map(|(old, sum)| old + sum));
 }
 
 /// Axes of one type and a view of another number of axes, as far as the types allow.
