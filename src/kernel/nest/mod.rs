@@ -55,9 +55,6 @@ pub(super) const ONE_BY_ONE: usize = 32;
 /// take about as long either way.
 pub(super) const SHORT_ROW: usize = 32;
 
-/// The most elements of rows that are joined in a reduction, and of the row that they are joined to.
-pub(super) const JOINED_ROW: usize = 64;
-
 /// Parts of a loop have a multiple of this number of steps: that of a vector's elements, or of the side of a transposed square.
 const VECTOR: usize = 8;
 

@@ -23,7 +23,7 @@
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, advance_tile, is_dense};
-use super::{ErasedNest, InputSet, JOINED_ROW, Loop, OPERANDS, Pointers, Steps};
+use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 
 /// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 times as long, and 64 are no
@@ -281,7 +281,7 @@ impl ErasedNest {
     /// together.
     pub(super) fn is_folded_in_place(&self, size: usize, rows: RowGroups) -> bool {
         match &self.loops[..] {
-            [.., outer, row] if row.kept => rows.len < JOINED_ROW && is_dense(&[*outer, *row], 1, size),
+            [.., outer, row] if row.kept => rows.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
             [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
             [] => false,
         }
