@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::block::FOLD_BYTES;
 use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
 use crate::kernel::nest::{ElementLoopsOf, MapReduce};
 use crate::kernel::operation::Operation;
@@ -10,8 +11,8 @@ use crate::kernel::source::Cloned;
 
 /// The fewest rows of joined rows.
 const MIN_JOINED_ROWS: usize = 8;
-/// The most elements of a row of joined rows. Longer ones keep the error small: fewer of them are added one after the other.
-const MAX_JOINED: usize = 256;
+/// The most bytes of a row of joined rows. Long ones keep the error small: fewer of them are added one after the other.
+const JOINED_BYTES: usize = FOLD_BYTES / 4;
 /// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take
 /// about as long.
 pub(super) const SHORT_LANE: usize = 16;
@@ -117,7 +118,7 @@ fn sum_groups<A: Clone>(
     scratch: &mut SliceVec<'_, A>,
 ) {
     let len = rows * width;
-    let joined = (MAX_JOINED / width).min(rows / MIN_JOINED_ROWS) * width;
+    let joined = (JOINED_BYTES / size_of::<A>() / width).min(rows / MIN_JOINED_ROWS) * width;
     if joined < 2 * width {
         return op.sum_rows(elements, len, width, to);
     }
