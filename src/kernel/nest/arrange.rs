@@ -2,14 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::NARROW;
+use super::panels::{NARROW, WIDE};
 use super::{
-    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SHORT_ROW,
-    SMALL_NEST, Steps, StridedAxes, steps,
+    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes, steps,
 };
 use crate::kernel::ensure;
-use crate::kernel::memory::CACHE_LINE;
-use core::iter::zip;
 
 /// The fewest times that a copy is read.
 const MIN_READS: usize = 8;
@@ -89,32 +86,6 @@ impl ErasedNest {
         false
     }
 
-    /// See [`Nest::is_small`](super::Nest::is_small).
-    #[inline]
-    pub(super) fn is_small(&mut self) -> bool {
-        if self.loops.len() == 2 {
-            if self.loops[0].strides[0] == self.operands.sizes[0].cast_signed() && self.loops[0].kept {
-                self.loops.swap(0, 1);
-            }
-            self.merge();
-        }
-        let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.operands.sizes[k].cast_signed();
-        let are_read = |l: &Loop| self.with_gaps(l) == InputSet::NONE;
-        match &*self.loops {
-            [] => true,
-            [l] => l.len <= SMALL_NEST && is_adjacent(0, l) && (l.len <= ONE_BY_ONE || are_read(l)),
-            [rows, l] => {
-                let steps = rows.len.saturating_mul(l.len);
-                l.len > 3
-                    && steps <= SMALL_NEST
-                    && is_adjacent(0, l)
-                    && are_read(l)
-                    && (steps < ONE_BY_ONE || self.has_row_along(l))
-            }
-            _ => false,
-        }
-    }
-
     /// Whether there is a row loop for the inputs that move along `l`.
     #[inline(always)]
     pub(super) fn has_row_along(&self, l: &Loop) -> bool {
@@ -149,30 +120,26 @@ impl ErasedNest {
     }
 
     /// Moves the innermost loop, if it is reduced and short, outside the kept loop next to it, along which there are long rows.
-    /// Inputs with gaps along these rows must be worth a [copy](Self::copied_tile). Returns whether there are such inputs.
-    pub(super) fn turn_short_lanes(&mut self, may_copy: bool) -> bool {
+    /// Inputs with gaps along these rows must be [read again](Self::is_read_again), and are copied.
+    pub(super) fn turn_short_lanes(&mut self, may_copy: bool) {
         let last = self.loops.len().saturating_sub(1);
-        let [outer @ .., row, lane] = &self.loops[..] else { return false };
-        if lane.kept || !row.kept || lane.len >= SHORT_ROW || row.len < NARROW {
-            return false;
-        }
-        let copied = self.with_gaps(row);
-        let moves = |l: &Loop| self.moves_any(copied, l);
-        let is_plain = |k: usize| !copied.contains(k) || self.operands.plain.contains(k);
-        let has_copies = copied != InputSet::NONE;
-        let is_worth = may_copy
-            && (1..self.operands.count).all(is_plain)
-            && outer.iter().any(|l| l.len >= MIN_READS && !moves(l))
-            && outer.iter().all(|l| l.kept || !moves(l));
-        if is_worth || !has_copies {
+        let [.., row, lane] = &self.loops[..] else { return };
+        let gaps = self.with_gaps(row);
+        let is_read = |k: usize| !gaps.contains(k) || may_copy && self.is_read_again(k);
+        if !lane.kept
+            && row.kept
+            && lane.len < WIDE
+            && row.len >= NARROW
+            && (1..self.operands.count).all(is_read)
+        {
             self.loops.swap(last - 1, last);
         }
-        is_worth && has_copies
     }
 
-    /// Whether one of these inputs moves along a loop.
-    fn moves_any(&self, inputs: InputSet, l: &Loop) -> bool {
-        (1..self.operands.count).any(|k| inputs.contains(k) && l.strides[k] != 0)
+    /// Whether input `k` has plain numbers, each of which is read several times.
+    pub(super) fn is_read_again(&self, k: usize) -> bool {
+        let again = self.loops.iter().filter(|l| l.strides[k] == 0).map(|l| l.len);
+        self.operands.plain.contains(k) && again.fold(1, usize::saturating_mul) >= MIN_READS
     }
 
     /// The inputs that neither stay nor are contiguous along a loop.
@@ -180,27 +147,6 @@ impl ErasedNest {
     pub(crate) fn with_gaps(&self, l: &Loop) -> InputSet {
         let operands = &self.operands;
         InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
-    }
-
-    /// The inputs with gaps along the innermost loop, if there are some, and the parts of the nest for which copies of these fit
-    /// into `bytes` bytes.
-    pub(super) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
-        let (inner, outer) = self.loops.split_last()?;
-        let copied = self.with_gaps(inner);
-        if copied == InputSet::NONE {
-            return None;
-        }
-        let (mut tile, mut width) = (Steps::new(), 0);
-        for l in outer {
-            tile.push(if l.kept && self.moves_any(copied, l) { 1 } else { l.len });
-        }
-        for k in (1..self.operands.count).filter(|&k| copied.contains(k)) {
-            let moving = zip(outer, &*tile).filter(|(l, _)| l.strides[k] != 0);
-            width += moving.fold(self.operands.sizes[k], |width, (_, &steps)| width.saturating_mul(steps));
-        }
-        // each copy begins with a line of its own
-        tile.push(inner.part((bytes - OPERANDS * CACHE_LINE) / width));
-        Some((copied, tile))
     }
 
     /// Makes `scratch` the nest of the loops along which input `k` moves. Returns the bytes of its elements.
@@ -220,42 +166,27 @@ impl ErasedNest {
         }
     }
 
-    /// Whether loop `i` belongs outside loop `j`. If the output is among the operands from `first` on, it decides; otherwise most
-    /// inputs do, and if they are equally divided, the order of the axes. Where none moves along both, kept loops have the order
-    /// of the axes, and the longer one of two reduced loops is inside. A reduced loop along which none of these operands moves
-    /// belongs outside all others.
+    /// Whether loop `i` belongs outside loop `j`. The first operand from `first` on that moves along both by different strides
+    /// decides. Where none does, kept loops have the order of the axes, and the longer one of two reduced loops is inside. A
+    /// reduced loop along which none of these operands moves belongs outside all others.
     fn is_outside(&self, i: usize, j: usize, first: usize) -> bool {
         let (one, other) = (&self.loops[i], &self.loops[j]);
-        let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
-        for k in first..self.operands.count {
-            let (a, b) = (one.strides[k].unsigned_abs(), other.strides[k].unsigned_abs());
-            moves = [moves[0] || a != 0, moves[1] || b != 0];
-            if a != 0 && b != 0 && a != b {
-                is_decided = true;
-                votes += if a > b { 1 } else { -1 };
-            }
-            if k == 0 && is_decided {
-                break;
-            }
-        }
-        match moves {
-            [false, true] if !one.kept => true,
-            [true, false] if !other.kept => false,
-            _ if is_decided => votes > 0 || votes == 0 && i < j,
-            _ if one.kept != other.kept => false,
-            _ => {
-                if one.kept {
-                    i < j
-                } else {
-                    one.len < other.len
-                }
-            }
+        let strides = |k: usize| [one, other].map(|l| l.strides[k].unsigned_abs());
+        let moves = |place: usize| (first..self.operands.count).any(|k| strides(k)[place] != 0);
+        let deciding = |&[a, b]: &[usize; 2]| a != 0 && b != 0 && a != b;
+        match (first..self.operands.count).map(strides).find(deciding) {
+            _ if !one.kept && !moves(0) && moves(1) => true,
+            _ if !other.kept && moves(0) && !moves(1) => false,
+            Some([a, b]) => a > b,
+            None if one.kept != other.kept => false,
+            None if one.kept => i < j,
+            None => one.len < other.len,
         }
     }
 
     /// Merges loops that continue each other in all operands.
     #[inline]
-    fn merge(&mut self) {
+    pub(super) fn merge(&mut self) {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
         for from in (0..to).rev() {
             let (outer, inner) = (self.loops[from], self.loops[to]);

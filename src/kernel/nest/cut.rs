@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::{LoopStrides, NARROW};
+use super::panels::LoopStrides;
 use super::{
     Access, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
-    SHORT_ROW, SMALL_NEST, Steps, steps,
+    SMALL_NEST, Steps, steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
@@ -127,14 +127,10 @@ impl ErasedNest {
         Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
     }
 
-    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
-    /// is a row of its own, for which fewer inputs are copied.
+    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one.
     fn loops_of_row(&self) -> &[Loop] {
         let loops = &self.loops[..];
-        let is_row = match loops {
-            [_, row] if row.len >= SHORT_ROW => false,
-            _ => is_dense(loops, 0, self.operands.sizes[0]),
-        };
+        let is_row = is_dense(loops, 0, self.operands.sizes[0]);
         &loops[usize::from(loops.len() > 1 && !is_row)..]
     }
 }
@@ -262,7 +258,7 @@ pub(super) fn small_block(
         (rows, len) = (1, total);
     }
     let moving = moving_along_row(&strides, &sizes, info.count + 1, info.row_loops);
-    if total > ONE_BY_ONE && (len < NARROW || moving.is_none()) {
+    if total > ONE_BY_ONE && (len < 4 || moving.is_none()) {
         return None;
     }
     then(Block { at: &at, rows, row_strides, len, strides, moving });

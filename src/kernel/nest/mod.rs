@@ -27,7 +27,7 @@ pub(crate) use cut::is_dense;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{longest_lane, sum_count};
+pub(crate) use panels::{MAX_ROWS, ROUNDS, WIDE, longest_lane, sum_count};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
     MapReduce, Reduction, RowsOf, SerialPass, SharedVisitor, Store, Visit, Visitor, Write, can_leak, fill,
@@ -40,6 +40,7 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use cut::Tiles;
+use panels::NARROW;
 
 /// The most operands: an output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
@@ -50,13 +51,6 @@ pub(super) const SMALL_NEST: usize = 1024;
 /// The most indices that are visited one by one where there is no row loop. For more, operands are copied. Measured on
 /// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
 pub(super) const ONE_BY_ONE: usize = 32;
-
-/// Rows of fewer elements are joined to longer ones, for which operands are copied. Measured on Zen 4 with f32: rows of 24 to 48
-/// take about as long either way.
-pub(super) const SHORT_ROW: usize = 32;
-
-/// Parts of a loop have a multiple of this number of steps: that of a vector's elements, or of the side of a transposed square.
-const VECTOR: usize = 8;
 
 /// A loop: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
@@ -91,7 +85,7 @@ impl Loop {
         if self.len <= most {
             return self.len;
         }
-        let vector = if most < VECTOR { 1 } else { VECTOR };
+        let vector = if most < NARROW { 1 } else { NARROW };
         let parts = self.len.div_ceil((most / vector * vector).max(1));
         let equal = self.len.div_ceil(parts);
         let whole = equal.next_multiple_of(vector);

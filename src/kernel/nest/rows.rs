@@ -14,15 +14,15 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance, small_block};
-use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE, width};
+use super::panels::{NARROW, PanelSums, Panels, WIDE, width};
 use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
     Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
-use crate::kernel::memory::{CACHE_LINE, OperandCopies, Slot, Slots, gather};
+use crate::kernel::memory::{COPY_BYTES, Lines, Slot, Slots, copy_share, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, neutral, plain_size};
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
@@ -234,27 +234,17 @@ unsafe fn combine<
     let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
     let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
     for _ in 0..count {
-        let (mut at, mut rest) = (first_at, steps);
+        let mut at = first_at;
         let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
-        match neutral::<A>() {
-            Some(neutral) if const { O::IS_PLUS } => {
-                for sum in &mut sums {
-                    sum.write(neutral.clone());
-                }
-            }
-            _ => {
-                for i in 0..N {
-                    // SAFETY: The caller promises these elements.
-                    sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
-                }
-                advance(&mut at, &step_strides, E::COUNT);
-                rest -= 1;
-            }
+        for i in 0..N {
+            // SAFETY: The caller promises these elements.
+            sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
         }
+        advance(&mut at, &step_strides, E::COUNT);
         let out = first_at[0].cast::<A>();
         // SAFETY: The caller promises these elements. Every sum was written.
         unsafe {
-            for _ in 0..rest {
+            for _ in 1..steps {
                 for i in 0..N {
                     let element = map.map(E::refs_at::<MOVING>(&at, i));
                     sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
@@ -666,8 +656,9 @@ fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn R
     }
     erased.arrange(0);
     let nest: Nest<'_, ParPass<'_, '_>> = Nest { erased: &mut erased, pass: RowPass::new(rows) };
-    in_parts(nest, GRAIN, &|part| {
-        map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) }, false)
+    let mut copies = Vec::new();
+    in_parts(nest.with_copies(&mut copies), GRAIN, &|part| {
+        map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) })
     })
 }
 
@@ -723,14 +714,32 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     }
 }
 
-impl<'s> Nest<'_, SerialPass<'_, 's>> {
-    /// Merges loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that arranging
-    /// it would take longer than it gains.
-    #[inline]
-    pub(crate) fn is_small(&mut self) -> bool {
-        self.erased.is_small()
+impl<'n, P> Nest<'n, P> {
+    /// The nest with contiguous copies of the inputs that have gaps along the innermost loop and are
+    /// [read again](ErasedNest::is_read_again).
+    pub(crate) fn with_copies<'m>(self, copies: &'m mut Vec<Lines>) -> Nest<'m, P>
+    where
+        'n: 'm,
+    {
+        let Some(inner) = self.erased.loops.last() else { return self };
+        let (copied, mut moving) = (self.erased.with_gaps(inner), ErasedNest::new());
+        for k in (1..self.erased.operands.count).filter(|&k| copied.contains(k)) {
+            if self.erased.is_read_again(k) {
+                let mut copy = Lines::new(self.erased.moving_part(k, &mut moving));
+                // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
+                unsafe { gather(&moving, k, copy.bytes()) };
+                self.erased.set_copy(k, copy.bytes().as_mut_ptr().cast());
+                copies.push(copy);
+            }
+        }
+        if !copies.is_empty() {
+            self.erased.merge();
+        }
+        self
     }
+}
 
+impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn run_rows(self) -> Written<'s> {
         let (rows, mut count) = (self.pass.rows, 0);
@@ -752,24 +761,22 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// is not copied.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, mut copies) = (self.pass.rows, 0, OperandCopies::new(most));
+        let (rows, mut count, share) = (self.pass.rows, 0, copy_share(most));
+        let mut copies = Lines::new(if most == 0 { 0 } else { COPY_BYTES });
         ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
         let mut tiles = Tiles::of(self.erased, tile);
         let part = self.erased;
         while tiles.next(part) {
             let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
-            let (mut at, mut offsets) = (part.operands.at, [0; OPERANDS]);
-            for k in 1..part.operands.count {
-                if copied.contains(k) {
-                    // SAFETY: All tiles are parts of this nest.
-                    offsets[k] = unsafe { copies.of(part, k) };
-                }
+            let mut at = part.operands.at;
+            for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
+                // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
+                unsafe { gather(part, k, &mut copies.bytes()[(k - 1) * share..][..share]) };
             }
-            let start = copies.start();
-            for k in 1..part.operands.count {
-                if copied.contains(k) {
-                    at[k] = start.wrapping_add(offsets[k]);
-                }
+            // pointers are taken after all copies are made: the next copy would invalidate them
+            let start = copies.bytes().as_mut_ptr().cast::<u8>();
+            for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
+                at[k] = start.wrapping_add((k - 1) * share);
             }
             let block = part.block_of_copies(&at, copied);
             count += block.rows * block.len;
@@ -836,9 +843,6 @@ pub(crate) struct Reduction<'a, 's, A> {
     store: &'a dyn Rows,
     /// Whether the outputs are slots.
     has_slots: bool,
-    rows: RowGroups,
-    /// Whether inputs are copied for short lanes that have become rows.
-    has_copies: bool,
     brand: Invariant<&'s ()>,
 }
 
@@ -898,8 +902,6 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             source,
             store: store.unwrap_or(source.fold()),
             has_slots: store.is_none(),
-            rows: erased.row_groups(),
-            has_copies: false,
             brand: PhantomData,
         };
         Some(Self { erased, pass })
@@ -929,56 +931,17 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.pass.source.is_stored() && self.pass.source.prepare().is_none()
     }
 
-    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
-    pub(crate) fn arranged(mut self) -> Self {
-        self.erased.arrange(1);
-        if const { fits_panels::<A>() } && self.pass.source.prepare().is_none() {
-            // the elements of an array are read where they are
-            let may_copy = !self.pass.source.is_stored();
-            self.pass.has_copies = self.erased.turn_short_lanes(may_copy);
-        }
-        self.pass.rows = self.erased.row_groups();
-        self
-    }
-
-    /// The inputs to [copy](Self::with_copies) for [turned](ErasedNest::turn_short_lanes) lanes, and the parts of the nest for
-    /// which the copies fit into `bytes` bytes.
-    #[inline]
-    pub(crate) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
-        if self.pass.has_copies { self.erased.copied_tile(bytes) } else { None }
-    }
-
-    /// The nest with contiguous copies of inputs, which its pass borrows too, as it borrows all inputs.
-    ///
-    /// # Panics
-    /// If the elements are not plain numbers, do not fit or would not be aligned.
-    pub(crate) fn with_copies<'m>(
-        self,
-        copied: InputSet,
-        mut to: &'m mut [MaybeUninit<u8>],
-    ) -> Nest<'m, Reduction<'m, 's, A>>
+    /// The nest with its loops ordered by the strides of the inputs, and with [copies](Self::with_copies). See
+    /// [`arrange`](Self::arrange).
+    pub(crate) fn arranged<'m>(self, copies: &'m mut Vec<Lines>) -> Nest<'m, Reduction<'a, 's, A>>
     where
         'n: 'm,
-        'a: 'm,
     {
-        ensure(to.as_ptr().addr().is_multiple_of(CACHE_LINE), "a copy that is not aligned");
-        let mut moving = ErasedNest::new();
-        for k in (1..self.erased.operands.count).filter(|&k| copied.contains(k)) {
-            let len = self.erased.moving_part(k, &mut moving).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
-            ensure(len <= to.len(), "no room for the copy");
-            let (copy, rest) = to.split_at_mut(len);
-            // SAFETY: The pass borrows the inputs. A copy begins with a cache line, as was checked for the first one.
-            unsafe { gather(&moving, k, copy) };
-            self.erased.set_copy(k, copy.as_mut_ptr().cast());
-            to = rest;
-        }
-        self
-    }
-
-    /// The most rows that are added to one sum.
-    #[inline]
-    pub(crate) fn max_rows(&self) -> usize {
-        self.pass.rows.max_rows()
+        self.erased.arrange(1);
+        // the elements of an array are read where they are
+        let may_copy = !self.pass.source.is_stored();
+        self.erased.turn_short_lanes(may_copy);
+        if may_copy { self.with_copies(copies) } else { self }
     }
 
     /// The stored elements, if they are contiguous in the order of the loops.
@@ -994,8 +957,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn sum_loop(&self) -> Option<usize> {
         let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
-        if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>(), self.pass.rows)
-        {
+        if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>()) {
             return None;
         }
         self.erased.sum_loop(size_of::<A>())
@@ -1011,7 +973,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
         let inputs = self.erased.operands.count - 1;
-        self.erased.for_each_sums(place, out, self.pass.rows, &mut |sums| {
+        self.erased.for_each_sums(place, out, &mut |sums| {
             sums.for_each(inputs, |at, panels| {
                 // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
                 unsafe { element_loops.panels(at, panels) };
@@ -1035,7 +997,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
         let rows: &dyn Rows = source.element_loops();
-        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false)
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
     }
 
     /// The function that changes elements before they are combined, if there is one.
@@ -1077,20 +1039,11 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
-        let Reduction { source, rows, has_copies, .. } = self.pass;
+        let source = self.pass.source;
         let len = slots.len();
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
-        Nest {
-            erased: self.erased,
-            pass: Reduction {
-                source,
-                store: source.fold(),
-                has_slots: true,
-                rows,
-                has_copies,
-                brand: PhantomData,
-            },
-        }
+        let pass = Reduction { source, store: source.fold(), has_slots: true, brand: PhantomData };
+        Nest { erased: self.erased, pass }
     }
 }
 

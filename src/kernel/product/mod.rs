@@ -25,9 +25,7 @@ use tiles::TERMS;
 use super::ensure;
 use super::map::{copy, copy_into};
 use super::memory::Reserved;
-use super::nest::{
-    AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, SMALL_NEST, matrices, steps,
-};
+use super::nest::{AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, matrices, steps};
 use super::operation::Plus;
 use super::reduce::{FoldLoops, into};
 use super::source::{Cloned, Source};
@@ -281,17 +279,6 @@ fn as_contiguous<'a, T: LinalgScalar>(matrix: &'a ArrayView2<'_, T>, copy: &'a m
         return elements;
     }
     copy.resize(matrix.len(), T::zero());
-    if matrix.len() > SMALL_NEST {
-        copy_into(
-            &mut ArrayViewMut2::from_shape(matrix.dim(), &mut *copy).expect("as many elements"),
-            matrix,
-        );
-        return copy;
-    }
-    for (i, row) in copy.chunks_exact_mut(matrix.ncols()).enumerate() {
-        for (j, element) in row.iter_mut().enumerate() {
-            *element = matrix[[i, j]];
-        }
-    }
+    copy_into(&mut ArrayViewMut2::from_shape(matrix.dim(), &mut *copy).expect("as many elements"), matrix);
     copy
 }

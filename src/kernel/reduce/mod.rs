@@ -21,10 +21,10 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{BlockShape, FOLD_BYTES, FoldBuffer, fold_block};
+use block::{BlockShape, Scratch, fold_block};
 
 use super::ensure;
-use super::memory::{BUFFER_BYTES, Reserved, SliceVec, filled};
+use super::memory::{BLOCK_BYTES, Reserved, SliceVec, filled};
 use super::nest::{
     Destination, Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, SMALL_NEST,
     SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
@@ -54,7 +54,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        let is_small = is_small(source.inputs(), shape, reserved.shape(), size_of::<A>());
+        let is_small = is_small(source.inputs(), shape, reserved.shape());
         let order = if is_small { None } else { Some(&kept as _) };
         return reserved.filled_by(order, &mut |out| {
             run(Job {
@@ -90,7 +90,7 @@ pub(crate) fn into<A: Clone, D: Dimension>(
         return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
     if const { can_leak::<A>() } {
-        let is_small = is_small(source.inputs(), shape, out.shape(), size_of::<A>());
+        let is_small = is_small(source.inputs(), shape, out.shape());
         // shared by threads, each of which stores results in its own outputs
         let store = SharedVisitor::new(store);
         let destination = Some(Destination::elements(Output::of(out), &store));
@@ -169,11 +169,10 @@ macro_rules! reduce_precompiled {
 reduce_precompiled!(f32 f64 i32 i64);
 
 /// Whether [`Job::run_small`] serves: the source has few elements, and their order is that of the results.
-fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
-    let most = SMALL_NEST.min(FOLD_BYTES / size);
+fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize]) -> bool {
     let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
     let is_row = || out.iter().filter(|&&size| size > 1).count() < 2;
-    len > 0 && len <= most && (inputs.are_standard() || is_row())
+    len > 0 && len <= SMALL_NEST && (inputs.are_standard() || is_row())
 }
 
 /// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the
@@ -187,7 +186,7 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
     for l in loops.iter().filter(|l| l.is_kept()) {
         results = results.saturating_mul(l.len());
     }
-    if results > BUFFER_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
+    if results > BLOCK_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
 }
 
 impl<'s, A: Clone> Job<'_, 's, A> {
@@ -202,9 +201,9 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     #[inline(never)]
     fn run_large(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
-        let mut erased = ErasedNest::new();
+        let (mut erased, mut copies) = (ErasedNest::new(), Vec::new());
         match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => reduce_halves(nest.arranged()),
+            Some(nest) => reduce_halves(nest.arranged(&mut copies)),
             None => Written::none(),
         }
     }
@@ -221,7 +220,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     #[inline(never)]
     fn store_small(&self, block_shape: &BlockShape, destination: Destination<'_, 's, A>) -> Written<'s> {
-        let mut buffer = FoldBuffer::new();
+        let mut buffer = Scratch::new();
         let mut results = buffer.vec(block_shape.result_count());
         self.fold_small(block_shape, &mut results);
         let mut erased = ErasedNest::new();
@@ -241,7 +240,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     #[inline(never)]
     fn fold_buffered(&self, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
-        let (mut buffer, len) = (FoldBuffer::new(), self.shape.iter().product());
+        let (mut buffer, len) = (Scratch::new(), self.shape.iter().product());
         let mut elements = buffer.vec(len);
         elements.filled(len, |slots| self.source.fill(self.shape, slots));
         if let Some(prepare) = self.source.prepare() {
