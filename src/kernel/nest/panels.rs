@@ -35,7 +35,7 @@ pub(crate) const WIDE: usize = 32;
 pub(crate) const NARROW: usize = 8;
 /// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
 /// keep the error small.
-pub(crate) const ROUNDS: usize = 64;
+pub(crate) const ROUNDS: usize = 32;
 /// The fewest elements of a lane with wide panels: folding their accumulators takes a while.
 const LONG_LANE: usize = 128;
 /// The fewest bytes of a lane that is summed in panels. Shorter ones are stored, and folded side by side.

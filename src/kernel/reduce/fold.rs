@@ -178,7 +178,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     }
 }
 
-/// The sums of the first `N` elements of rows.
+/// The sums of the first `N` elements of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets.
 #[inline(always)]
 fn column<A: Clone, O: Operation<A>, const N: usize>(
     op: O,
@@ -188,12 +188,21 @@ fn column<A: Clone, O: Operation<A>, const N: usize>(
 ) -> [A; N] {
     let part =
         |row: usize| elements[row * width..].first_chunk::<N>().expect("a row of `N` elements or more");
-    let mut sums = part(0).clone();
-    for row in 1..count {
-        let part = part(row);
+    let add = |sums: &mut [A; N], more: &[A; N]| {
         for i in 0..N {
-            sums[i] = op.apply(sums[i].clone(), part[i].clone());
+            sums[i] = op.apply(sums[i].clone(), more[i].clone());
         }
+    };
+    let rounds = |from: usize| {
+        let mut sums = part(from).clone();
+        for row in from + 1..count.min(from + ROUNDS) {
+            add(&mut sums, part(row));
+        }
+        sums
+    };
+    let mut sums = rounds(0);
+    for from in (ROUNDS..count).step_by(ROUNDS) {
+        add(&mut sums, &rounds(from));
     }
     sums
 }
