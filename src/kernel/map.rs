@@ -20,15 +20,14 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{CACHE_LINE, Reserved, copy_share};
+use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, copy_share};
 use super::nest::{
-    Elements, ErasedNest, FillsOf, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf, SerialPass,
-    SharedVisitor, Steps, Visit, Visitor, WIDE, Write, Written, fill, is_dense, par_fill, par_visit, steps,
-    visit,
+    Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf,
+    SerialPass, SharedVisitor, Steps, Visit, Visitor, WIDE, Write, Written, fill, is_dense, par_fill,
+    par_visit, steps, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
-use alloc::vec::Vec;
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -96,15 +95,28 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Arranges a nest and runs it.
-pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
-    nest.arrange(0);
-    let mut copies = Vec::new();
-    run(nest.with_copies(&mut copies))
+/// Runs an arranged nest: in halves, until the copies of inputs that are read again fit into scratch.
+pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+    let (copied, bytes) = nest.read_again();
+    match nest.first_moving(copied) {
+        None => run_tiles(nest),
+        Some(_) if bytes <= COPIES_BYTES => run_copied(nest, copied),
+        Some(place) => {
+            let mut scratch = ErasedNest::on_heap();
+            let [first, second] = nest.halves(place, &mut scratch);
+            let mut written = run(first);
+            written.add(run(second));
+            written
+        }
+    }
 }
 
-/// Runs an arranged nest.
-pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+#[inline(never)]
+fn run_copied<'s>(nest: Nest<'_, SerialPass<'_, 's>>, copied: InputSet) -> Written<'s> {
+    run_tiles(nest.with_copies(copied, &mut Scratch::new()))
+}
+
+fn run_tiles<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
     match Tile::of(&nest) {
         None => nest.run_rows(),
         Some(tile) => nest.run_tiles(&tile.steps, tile.copied),

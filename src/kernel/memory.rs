@@ -158,14 +158,14 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
-/// The most bytes of a block of a reduction. Blocks of more than [`STACK_BYTES`] are on the heap.
+/// The most bytes of a block of a reduction.
 pub(crate) const BLOCK_BYTES: usize = 64 << 10;
-/// The bytes of a buffer on the stack.
-pub(crate) const STACK_BYTES: usize = 4 << 10;
+/// The most bytes of copies that a part of a nest has.
+pub(crate) const COPIES_BYTES: usize = 4 * BLOCK_BYTES;
 /// The bytes of a cache line.
 pub(crate) const CACHE_LINE: usize = 64;
 /// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
-pub(crate) const COPY_BYTES: usize = 12 << 10;
+pub(crate) const TILE_COPIES_BYTES: usize = 12 << 10;
 
 /// 64 bytes, at least as aligned as the elements that are reduced in a buffer.
 #[derive(Clone, Copy)]
@@ -200,7 +200,16 @@ impl<const LINES: usize> Buffer<LINES> {
         }
         SliceVec::of(&mut self.stack, len)
     }
+
+    /// Memory of `len` bytes, as aligned as [`Line`].
+    #[inline]
+    pub(crate) fn bytes(&mut self, len: usize) -> &mut [MaybeUninit<u8>] {
+        self.vec(len).memory
+    }
 }
+
+/// Memory for what a pass needs beside its operands.
+pub(crate) type Scratch = Buffer<64>;
 
 /// A vector in borrowed memory, of elements without drop glue. It cannot grow beyond that memory.
 pub(crate) struct SliceVec<'m, A> {
@@ -465,25 +474,9 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
 /// 4 bytes: columns of 9 elements take a quarter of the time of rows, and of 16 half.
 const SHORT_COLUMNS: usize = 16;
 
-/// Memory for contiguous copies of operands' elements.
-pub(crate) struct Lines(Vec<Line>);
-
-impl Lines {
-    pub(crate) fn new(bytes: usize) -> Self {
-        Self(Vec::with_capacity(bytes.div_ceil(CACHE_LINE)))
-    }
-
-    #[inline]
-    pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
-        let spare = self.0.spare_capacity_mut();
-        // SAFETY: These are the bytes of the memory, which need not be initialised.
-        unsafe { slice::from_raw_parts_mut(spare.as_mut_ptr().cast(), size_of_val(spare)) }
-    }
-}
-
 /// The bytes of one of `count` copies.
 pub(crate) fn copy_share(count: usize) -> usize {
-    (COPY_BYTES / count.max(1)) & !(CACHE_LINE - 1)
+    (TILE_COPIES_BYTES / count.max(1)) & !(CACHE_LINE - 1)
 }
 
 /// Copies the elements of input `k` to contiguous memory, in the order of the loops.

@@ -133,17 +133,20 @@ pub(crate) unsafe fn transpose(
     // SAFETY: The caller promises the elements and the memory.
     unsafe {
         match size {
-            4 => transpose_squares::<u32, 8>(from, along, to, down, [rows, len]),
-            8 => transpose_squares::<u64, 4>(from, along, to, down, [rows, len]),
-            1 => transpose_squares::<u8, 8>(from, along, to, down, [rows, len]),
-            2 => transpose_squares::<u16, 8>(from, along, to, down, [rows, len]),
-            _ => transpose_squares::<u128, 2>(from, along, to, down, [rows, len]),
+            4 => transpose_squares::<u32, 8>(from, along, to, down, [rows, len], SQUARE_4),
+            8 => transpose_squares::<u64, 4>(from, along, to, down, [rows, len], SQUARE_8),
+            1 => transpose_squares::<u8, 8>(from, along, to, down, [rows, len], square::<u8, 8>),
+            2 => transpose_squares::<u16, 8>(from, along, to, down, [rows, len], square::<u16, 8>),
+            _ => transpose_squares::<u128, 2>(from, along, to, down, [rows, len], square::<u128, 2>),
         }
     }
 }
 
 /// Copies a square; the arguments are those of [`transpose`].
 type Square = unsafe fn(*const u8, isize, *mut u8, usize);
+
+const SQUARE_4: Square = square::<u32, 8>;
+const SQUARE_8: Square = square::<u64, 4>;
 
 /// # Safety
 /// As for [`transpose`].
@@ -153,19 +156,26 @@ unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
     to: *mut u8,
     down: usize,
     [rows, len]: [usize; 2],
+    plain: Square,
 ) {
-    let copy_square: Square = square::<N, SIDE>;
+    let mut square = plain;
     #[cfg(target_arch = "x86_64")]
-    let copy_square = if has_avx2() { square_by_avx2::<N, SIDE> } else { copy_square };
+    if has_avx2() {
+        match size_of::<N>() {
+            4 => square = square_4_by_avx2,
+            8 => square = square_8_by_avx2,
+            _ => {}
+        }
+    }
     let size = size_of::<N>();
     let (full_rows, full_len) = (rows / SIDE * SIDE, len / SIDE * SIDE);
-    // SAFETY: The caller promises the elements and the memory, and every square is within them. `copy_square` needs AVX2 only where
+    // SAFETY: The caller promises the elements and the memory, and every square is within them. `square` needs AVX2 only where
     // the CPU has it.
     unsafe {
         for j in (0..full_len).step_by(SIDE) {
             for i in (0..full_rows).step_by(SIDE) {
                 let from = from.add(i * size).wrapping_offset(along * j.cast_signed());
-                copy_square(from, along, to.add(i * down + j * size), down);
+                square(from, along, to.add(i * down + j * size), down);
             }
         }
         for i in 0..rows {
@@ -180,7 +190,6 @@ unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
 
 /// # Safety
 /// As for [`transpose`], with `SIDE` rows and columns.
-#[inline(always)]
 unsafe fn square<N: Copy, const SIDE: usize>(from: *const u8, along: isize, to: *mut u8, down: usize) {
     for i in 0..SIDE {
         for j in 0..SIDE {
@@ -194,18 +203,63 @@ unsafe fn square<N: Copy, const SIDE: usize>(from: *const u8, along: isize, to: 
     }
 }
 
-/// [`square`], compiled for AVX2.
+/// [`square`] of 8 rows and columns of 4 bytes.
 ///
 /// # Safety
 /// As for [`square`]; and the CPU has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn square_by_avx2<N: Copy, const SIDE: usize>(
-    from: *const u8,
-    along: isize,
-    to: *mut u8,
-    down: usize,
-) {
-    // SAFETY: As the caller promises.
-    unsafe { square::<N, SIDE>(from, along, to, down) };
+unsafe fn square_4_by_avx2(from: *const u8, along: isize, to: *mut u8, down: usize) {
+    use core::arch::x86_64 as x86;
+
+    // SAFETY: The caller promises the elements and the memory.
+    unsafe {
+        // each half of a vector is half of a column: four rows of columns j and j + 4
+        let half = |j: isize, i: usize| {
+            from.wrapping_offset(along * j).add(4 * i).cast::<x86::__m128i>().read_unaligned()
+        };
+        let columns = |j: isize, i: usize| x86::_mm256_set_m128i(half(j + 4, i), half(j, i));
+        for upper in 0..2 {
+            let i = 4 * upper;
+            let [a, b, c, d] = [columns(0, i), columns(1, i), columns(2, i), columns(3, i)];
+            let [ac, ac_high] = [x86::_mm256_unpacklo_epi32(a, c), x86::_mm256_unpackhi_epi32(a, c)];
+            let [bd, bd_high] = [x86::_mm256_unpacklo_epi32(b, d), x86::_mm256_unpackhi_epi32(b, d)];
+            let rows = [
+                x86::_mm256_unpacklo_epi32(ac, bd),
+                x86::_mm256_unpackhi_epi32(ac, bd),
+                x86::_mm256_unpacklo_epi32(ac_high, bd_high),
+                x86::_mm256_unpackhi_epi32(ac_high, bd_high),
+            ];
+            for (row, vector) in rows.into_iter().enumerate() {
+                to.add((i + row) * down).cast::<x86::__m256i>().write_unaligned(vector);
+            }
+        }
+    }
+}
+
+/// [`square`] of 4 rows and columns of 8 bytes.
+///
+/// # Safety
+/// As for [`square`]; and the CPU has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn square_8_by_avx2(from: *const u8, along: isize, to: *mut u8, down: usize) {
+    use core::arch::x86_64 as x86;
+
+    // SAFETY: The caller promises the elements and the memory.
+    unsafe {
+        let half = |j: isize, i: usize| {
+            from.wrapping_offset(along * j).add(8 * i).cast::<x86::__m128i>().read_unaligned()
+        };
+        for i in [0, 2] {
+            let (first, second) = (
+                x86::_mm256_set_m128i(half(2, i), half(0, i)),
+                x86::_mm256_set_m128i(half(3, i), half(1, i)),
+            );
+            let rows = [x86::_mm256_unpacklo_epi64(first, second), x86::_mm256_unpackhi_epi64(first, second)];
+            for (row, vector) in rows.into_iter().enumerate() {
+                to.add((i + row) * down).cast::<x86::__m256i>().write_unaligned(vector);
+            }
+        }
+    }
 }

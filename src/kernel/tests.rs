@@ -273,7 +273,7 @@ fn loops_have_an_order_that_suits_all_inputs() {
         let mut erased = ErasedNest::new();
         let out = out.map(|out| Destination::elements(Output::of(out), &store));
         let nest = Nest::reducing(&mut erased, &source, &[20, 3, 4], out, None);
-        nest.expect("an index").arranged(&mut Vec::new()).loops().iter().map(Loop::len).collect::<Vec<_>>()
+        nest.expect("an index").arranged().loops().iter().map(Loop::len).collect::<Vec<_>>()
     };
     assert_eq!(lens(None), [3, 4, 20]);
     assert_eq!(lens(Some(&mut ArrayD::zeros(vec![20, 3, 1]))), [20, 3, 4]);

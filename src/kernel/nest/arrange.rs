@@ -3,10 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::panels::{NARROW, WIDE};
-use super::{
-    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes, steps,
-};
+use super::{Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
 use crate::kernel::ensure;
+use crate::kernel::memory::CACHE_LINE;
 
 /// The fewest times that a copy is read.
 const MIN_READS: usize = 8;
@@ -99,7 +98,8 @@ impl ErasedNest {
         self.operands.row_loops.contains(&moving)
     }
 
-    /// See [`Nest::arrange`](super::Nest::arrange).
+    /// Orders the loops by the strides of the operands from `first` on, with the largest outermost. Reverses loops with negative
+    /// strides, and merges loops that continue each other.
     pub(super) fn arrange(&mut self, first: usize) {
         for i in 0..self.loops.len() {
             let l = self.loops[i];
@@ -120,12 +120,12 @@ impl ErasedNest {
     }
 
     /// Moves the innermost loop, if it is reduced and short, outside the kept loop next to it, along which there are long rows.
-    /// Inputs with gaps along these rows must be [read again](Self::is_read_again), and are copied.
+    /// Inputs with gaps along these rows must be worth a copy.
     pub(super) fn turn_short_lanes(&mut self, may_copy: bool) {
         let last = self.loops.len().saturating_sub(1);
         let [.., row, lane] = &self.loops[..] else { return };
         let gaps = self.with_gaps(row);
-        let is_read = |k: usize| !gaps.contains(k) || may_copy && self.is_read_again(k);
+        let is_read = |k: usize| !gaps.contains(k) || may_copy && self.reads(k) >= MIN_READS;
         if !lane.kept
             && row.kept
             && lane.len < WIDE
@@ -136,10 +136,31 @@ impl ErasedNest {
         }
     }
 
-    /// Whether input `k` has plain numbers, each of which is read several times.
-    pub(super) fn is_read_again(&self, k: usize) -> bool {
-        let again = self.loops.iter().filter(|l| l.strides[k] == 0).map(|l| l.len);
-        self.operands.plain.contains(k) && again.fold(1, usize::saturating_mul) >= MIN_READS
+    /// How often each element of input `k` is read, if these are plain numbers, else 1.
+    fn reads(&self, k: usize) -> usize {
+        let again = self.loops.iter().filter(|l| self.operands.plain.contains(k) && l.strides[k] == 0);
+        again.map(|l| l.len).fold(1, usize::saturating_mul)
+    }
+
+    /// The inputs that have gaps along the innermost loop and are read again, and the bytes of their copies.
+    pub(crate) fn read_again(&self) -> (InputSet, usize) {
+        let gaps = self.loops.last().map_or(InputSet::NONE, |inner| self.with_gaps(inner));
+        let copied = InputSet::of(self.operands.count - 1, |k| gaps.contains(k) && self.reads(k) > 1);
+        let bytes = (1..self.operands.count).filter(|&k| copied.contains(k)).map(|k| self.copy_bytes(k));
+        (copied, bytes.fold(0, usize::saturating_add))
+    }
+
+    /// The bytes of a copy of input `k`, in whole cache lines.
+    pub(super) fn copy_bytes(&self, k: usize) -> usize {
+        let moving = self.loops.iter().filter(|l| l.strides[k] != 0).map(|l| l.len);
+        let bytes = moving.fold(self.operands.sizes[k], usize::saturating_mul);
+        bytes.div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE)
+    }
+
+    /// The outermost loop along which one of these inputs moves.
+    pub(crate) fn first_moving(&self, inputs: InputSet) -> Option<usize> {
+        let moves = |l: &Loop| (1..self.operands.count).any(|k| inputs.contains(k) && l.strides[k] != 0);
+        self.loops.iter().position(moves)
     }
 
     /// The inputs that neither stay nor are contiguous along a loop.
@@ -149,11 +170,10 @@ impl ErasedNest {
         InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
     }
 
-    /// Makes `scratch` the nest of the loops along which input `k` moves. Returns the bytes of its elements.
-    pub(super) fn moving_part(&self, k: usize, scratch: &mut ErasedNest) -> usize {
+    /// Makes `scratch` the nest of the loops along which input `k` moves.
+    pub(super) fn moving_part(&self, k: usize, scratch: &mut ErasedNest) {
         scratch.copy_from(self);
         scratch.loops.retain(|l| l.strides[k] != 0);
-        steps(&scratch.loops).saturating_mul(self.operands.sizes[k])
     }
 
     /// Replaces input `k` by contiguous elements in the order of the loops along which it moves.

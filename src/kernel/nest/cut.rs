@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::LoopStrides;
+use super::panels::{LoopStrides, WIDE};
 use super::{
     Access, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
     SMALL_NEST, Steps, steps,
@@ -127,10 +127,14 @@ impl ErasedNest {
         Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
     }
 
-    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one.
+    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
+    /// is a row of its own, for which fewer inputs are copied.
     fn loops_of_row(&self) -> &[Loop] {
         let loops = &self.loops[..];
-        let is_row = is_dense(loops, 0, self.operands.sizes[0]);
+        let is_row = match loops {
+            [_, row] if row.len >= WIDE => false,
+            _ => is_dense(loops, 0, self.operands.sizes[0]),
+        };
         &loops[usize::from(loops.len() > 1 && !is_row)..]
     }
 }

@@ -235,13 +235,6 @@ impl<P> Deref for Nest<'_, P> {
 }
 
 impl<'n, P: Copy> Nest<'n, P> {
-    /// Orders the loops by the strides of the operands from `first` on, with the largest outermost. Reverses loops with negative
-    /// strides, and merges loops that continue each other.
-    #[inline(always)]
-    pub(crate) fn arrange(&mut self, first: usize) {
-        self.erased.arrange(first);
-    }
-
     /// Two halves of the nest, each with a part of the loop at `place`. It is a kept loop, unless the nest has only inputs.
     ///
     /// # Panics

@@ -19,7 +19,7 @@ use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
     Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
 };
-use crate::kernel::memory::{COPY_BYTES, Lines, Slot, Slots, copy_share, gather};
+use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots, copy_share, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, plain_size};
@@ -28,6 +28,7 @@ use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
 use core::ops::Mul;
@@ -628,7 +629,8 @@ fn visit_nest<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -
     if erased.build(out.axes.sizes, Some(out), None, inputs) {
         return Written::none();
     }
-    map::arrange_and_run(Nest { erased: &mut erased, pass: RowPass::new(rows) })
+    erased.arrange(0);
+    map::run(Nest { erased: &mut erased, pass: RowPass::new(rows) })
 }
 
 /// [`visit`] on several threads.
@@ -656,10 +658,7 @@ fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn R
     }
     erased.arrange(0);
     let nest: Nest<'_, ParPass<'_, '_>> = Nest { erased: &mut erased, pass: RowPass::new(rows) };
-    let mut copies = Vec::new();
-    in_parts(nest.with_copies(&mut copies), GRAIN, &|part| {
-        map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) })
-    })
+    in_parts(nest, GRAIN, &|part| map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) }))
 }
 
 /// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
@@ -715,27 +714,41 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
 }
 
 impl<'n, P> Nest<'n, P> {
-    /// The nest with contiguous copies of the inputs that have gaps along the innermost loop and are
-    /// [read again](ErasedNest::is_read_again).
-    pub(crate) fn with_copies<'m>(self, copies: &'m mut Vec<Lines>) -> Nest<'m, P>
+    /// The nest with contiguous copies of these inputs in `scratch`.
+    ///
+    /// # Panics
+    /// If their elements are not plain numbers.
+    fn copied<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
     where
         'n: 'm,
     {
-        let Some(inner) = self.erased.loops.last() else { return self };
-        let (copied, mut moving) = (self.erased.with_gaps(inner), ErasedNest::new());
-        for k in (1..self.erased.operands.count).filter(|&k| copied.contains(k)) {
-            if self.erased.is_read_again(k) {
-                let mut copy = Lines::new(self.erased.moving_part(k, &mut moving));
-                // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
-                unsafe { gather(&moving, k, copy.bytes()) };
-                self.erased.set_copy(k, copy.bytes().as_mut_ptr().cast());
-                copies.push(copy);
-            }
+        let (erased, mut moving) = (self.erased, ErasedNest::new());
+        let inputs = || (1..OPERANDS).filter(|&k| copied.contains(k));
+        let mut rest = scratch.bytes(inputs().map(|k| erased.copy_bytes(k)).sum());
+        for k in inputs() {
+            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
+            erased.moving_part(k, &mut moving);
+            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
+            unsafe { gather(&moving, k, copy) };
+            erased.set_copy(k, copy.as_mut_ptr().cast());
+            rest = after;
         }
-        if !copies.is_empty() {
-            self.erased.merge();
-        }
-        self
+        erased.merge();
+        Nest { erased, pass: self.pass }
+    }
+}
+
+impl<'n, 'a, 's> Nest<'n, SerialPass<'a, 's>> {
+    /// See [`copied`](Self::copied).
+    pub(crate) fn with_copies<'m>(
+        self,
+        inputs: InputSet,
+        scratch: &'m mut Scratch,
+    ) -> Nest<'m, SerialPass<'a, 's>>
+    where
+        'n: 'm,
+    {
+        self.copied(inputs, scratch)
     }
 }
 
@@ -761,8 +774,13 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// is not copied.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, share) = (self.pass.rows, 0, copy_share(most));
-        let mut copies = Lines::new(if most == 0 { 0 } else { COPY_BYTES });
+        let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
+        let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
+        let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
+        let share =
+            in_tile.fold(largest, usize::saturating_mul).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
+        let share = share.min(copy_share(most));
+        let copies = scratch.bytes(share * most);
         ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
         let mut tiles = Tiles::of(self.erased, tile);
         let part = self.erased;
@@ -771,10 +789,10 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
             let mut at = part.operands.at;
             for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
                 // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
-                unsafe { gather(part, k, &mut copies.bytes()[(k - 1) * share..][..share]) };
+                unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
             }
             // pointers are taken after all copies are made: the next copy would invalidate them
-            let start = copies.bytes().as_mut_ptr().cast::<u8>();
+            let start = copies.as_mut_ptr().cast::<u8>();
             for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
                 at[k] = start.wrapping_add((k - 1) * share);
             }
@@ -931,17 +949,33 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.pass.source.is_stored() && self.pass.source.prepare().is_none()
     }
 
-    /// The nest with its loops ordered by the strides of the inputs, and with [copies](Self::with_copies). See
-    /// [`arrange`](Self::arrange).
-    pub(crate) fn arranged<'m>(self, copies: &'m mut Vec<Lines>) -> Nest<'m, Reduction<'a, 's, A>>
+    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](ErasedNest::arrange).
+    pub(crate) fn arranged(self) -> Self {
+        self.erased.arrange(1);
+        // the elements of an array are read where they are
+        self.erased.turn_short_lanes(!self.pass.source.is_stored());
+        self
+    }
+
+    /// See [`copied`](Self::copied).
+    ///
+    /// # Panics
+    /// For an array's elements, which are borrowed for longer than the copies.
+    pub(crate) fn with_copies<'m>(
+        self,
+        inputs: InputSet,
+        scratch: &'m mut Scratch,
+    ) -> Nest<'m, Reduction<'a, 's, A>>
     where
         'n: 'm,
     {
-        self.erased.arrange(1);
-        // the elements of an array are read where they are
-        let may_copy = !self.pass.source.is_stored();
-        self.erased.turn_short_lanes(may_copy);
-        if may_copy { self.with_copies(copies) } else { self }
+        ensure(!self.pass.source.is_stored(), "a copy of an array's elements");
+        self.copied(inputs, scratch)
+    }
+
+    /// The inputs to copy, and the bytes of their copies. The elements of an array are read where they are.
+    pub(crate) fn to_copy(&self) -> (InputSet, usize) {
+        if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
     }
 
     /// The stored elements, if they are contiguous in the order of the loops.
@@ -1017,7 +1051,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
         let rows: &dyn Rows = source.element_loops();
         // the output decides the order now, as it does for maps
-        Ok(map::arrange_and_run(Nest { erased: self.erased, pass: RowPass::new(rows) }))
+        self.erased.arrange(0);
+        Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }))
     }
 
     /// Stores results in the outputs, in the order of the kept loops.

@@ -8,15 +8,14 @@
 //!     results = accumulators
 //! ```
 //!
-//! A block is as many of the innermost loops as fit into L1, and a part of the next one. Accumulators are a stack of levels, each the sum of twice as many blocks as the level above it:
-//! that keeps the error small.
-//!
+//! A block is as many of the innermost loops as fit into L1, and a part of the next one. Accumulators are a stack of levels, each
+//! the sum of twice as many blocks as the level above it: that keeps the error small.
 
 #![forbid(unsafe_code)]
 
 use super::fold::{Fold, fold};
 use crate::kernel::map::contiguous_loop;
-use crate::kernel::memory::{BLOCK_BYTES, Buffer, List, STACK_BYTES, SliceVec};
+use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
 use crate::kernel::nest::{
     Dropped, ErasedNest, Loop, MAX_ROWS, Nest, Reduction, Steps, Written, longest_lane, sum_count,
 };
@@ -25,9 +24,6 @@ use crate::kernel::nest::{
 const IN_PLACE_BLOCKS: usize = 4;
 /// The most bytes of the results of a block.
 const RESULT_BYTES: usize = BLOCK_BYTES / 4;
-
-/// Memory for elements, which grows on the heap.
-pub(super) type Scratch = Buffer<{ STACK_BYTES / 64 }>;
 
 /// Memory for a tile of a nest.
 struct TileScratch {
@@ -46,7 +42,7 @@ pub(super) fn reduce<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Writ
 
 fn reduce_blocks<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     let plan = BlockPlan::of(&nest, size_of::<A>(), nest.is_stored(), nest.sum_loop());
-    let mut scratch = TileScratch { block: Buffer::new(), sums: Buffer::new(), results: Buffer::new() };
+    let mut scratch = TileScratch { block: Scratch::new(), sums: Scratch::new(), results: Scratch::new() };
     if plan.is_whole {
         return reduce_tile(nest, &plan, &mut scratch);
     }

@@ -229,8 +229,8 @@ struct ByAccumulators<O>(O);
 impl<A: Clone, O: Operation<A>> FoldLane<A> for ByAccumulators<O> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
-        // eight vectors
-        if const { size_of::<A>() <= 4 } {
+        // eight vectors; maxima of f32 take 0.9 of the time by four
+        if const { O::IS_PLUS && size_of::<A>() <= 4 } {
             lane::<A, O, 64>(self.0, elements)
         } else {
             lane::<A, O, 32>(self.0, elements)

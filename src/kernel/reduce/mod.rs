@@ -21,13 +21,13 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{BlockShape, Scratch, fold_block};
+use block::{BlockShape, fold_block};
 
 use super::ensure;
-use super::memory::{BLOCK_BYTES, Reserved, SliceVec, filled};
+use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, Scratch, SliceVec, filled};
 use super::nest::{
-    Destination, Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, SMALL_NEST,
-    SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
+    Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
+    SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
@@ -175,10 +175,11 @@ fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize]) -> bool {
     len > 0 && len <= SMALL_NEST && (inputs.are_standard() || is_row())
 }
 
-/// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the
-/// results, which two halves of a reduced loop would have to combine.
-fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
-    if steps(loops) / 2 < GRAIN {
+/// The loop along which to halve a nest that is large, or whose copies are: the outermost one, or the outermost kept one if a
+/// buffer does not hold the results, which two halves of a reduced loop would have to combine.
+fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
+    let (loops, (_, bytes), size) = (nest.loops(), nest.to_copy(), size_of::<A>());
+    if steps(loops) / 2 < GRAIN && bytes <= COPIES_BYTES {
         return None;
     }
     let is_kept = |l: &Loop| l.is_kept();
@@ -201,9 +202,9 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     #[inline(never)]
     fn run_large(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
-        let (mut erased, mut copies) = (ErasedNest::new(), Vec::new());
+        let mut erased = ErasedNest::new();
         match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => reduce_halves(nest.arranged(&mut copies)),
+            Some(nest) => reduce_halves(nest.arranged()),
             None => Written::none(),
         }
     }
@@ -250,9 +251,19 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     }
 }
 
+/// Reduces a nest after copying the inputs that are read again.
+fn reduce_part<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+    #[inline(never)]
+    fn reduce_copied<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, copied: InputSet) -> Written<'s> {
+        block::reduce(nest.with_copies(copied, &mut Scratch::new()))
+    }
+    let (copied, bytes) = nest.to_copy();
+    if bytes == 0 { block::reduce(nest) } else { reduce_copied(nest, copied) }
+}
+
 fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    match place_to_halve(nest.loops(), size_of::<A>()) {
-        None => block::reduce(nest),
+    match place_to_halve(&nest) {
+        None => reduce_part(nest),
         Some(place) if nest.loops()[place].is_kept() => {
             let [(mut written, _), (more, _)] =
                 nest.run_halves(place, |nest| (reduce_halves(nest), Vec::new()));
@@ -269,9 +280,9 @@ fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<
 
 /// Reduces a nest without outputs to its results, in the order of the kept loops.
 fn reduce_to_vec<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
-    let Some(place) = place_to_halve(nest.loops(), size_of::<A>()) else {
+    let Some(place) = place_to_halve(&nest) else {
         let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-        return filled(len, |slots| block::reduce(nest.with_slots(slots)));
+        return filled(len, |slots| reduce_part(nest.with_slots(slots)));
     };
     let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
     let [(_, mut first), (_, second)] = nest.run_halves(place, |nest| (Written::none(), reduce_to_vec(nest)));
