@@ -18,7 +18,8 @@ mod packed;
 mod tiles;
 
 use packed::{
-    Dots, Packed, Tiles, each_product, fixed, is_small, multiplications, packed_in_halves, packed_into, sides,
+    Dots, Packed, Tiles, each_product, fixed, is_small, middle as middle_of, multiplications, packed_in_halves,
+    packed_into, sides,
 };
 use tiles::TERMS;
 
@@ -34,6 +35,7 @@ use super::source::{Cloned, Source};
 use super::threads::{count, in_two};
 use alloc::vec::Vec;
 use core::any::TypeId;
+use core::mem::take;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array, ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
 
@@ -45,9 +47,12 @@ const LIBRARY_SIDE: usize = 8;
 const PART_MULTIPLICATIONS: usize = 1 << 20;
 /// The fewest rows of a part for a thread. For fewer, the library spends too much time on packing the other matrix.
 const PART_ROWS: usize = 32;
-/// The most elements of a matrix that are copied at once. Measured on 2026-11-26 with transposed matrices of `i32`: with 2^16,
-/// products of 300 and 700 rows take 1.1 and 1.3 times as long as with 2^18. More were not measured.
-const COPIED_ELEMENTS: usize = 1 << 18;
+/// The most elements of a factor that are copied at once.
+const COPIED_ELEMENTS: usize = 1 << 16;
+/// The most elements of a block of the result that is copied, and of a factor if there is no memory for more.
+const BLOCK_ELEMENTS: usize = 1 << 13;
+/// The fewest rows or columns of a block that are cut.
+const BLOCK_SIDE: usize = 8;
 /// The axes of products of two vectors.
 const VECTORS: [usize; 3] = [0, 1, 1];
 
@@ -72,8 +77,8 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
     }
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
     if let Some(nest) = Nest::of_bases(&mut ErasedNest::new(), &inputs, &mut out) {
-        let mut copies = MatrixCopies::new(swapped);
-        nest.for_each(|(a, b), out| copies.multiply(a, b, out));
+        let mut blocks = Blocks::new(swapped);
+        nest.for_each(|(a, b), out| blocks.multiply(a, b, out));
     }
 }
 
@@ -99,8 +104,8 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
     if batches >= 2 * count() {
         let grain = PART_MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
         return nest.in_parts(grain, &|part| {
-            let mut copies = MatrixCopies::new(swapped);
-            part.for_each(|(a, b), out| copies.multiply(a, b, out));
+            let mut blocks = Blocks::new(swapped);
+            part.for_each(|(a, b), out| blocks.multiply(a, b, out));
         });
     }
     nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped, count()));
@@ -119,7 +124,7 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
         || half < PART_ROWS
         || half.saturating_mul(a.ncols()).saturating_mul(b.ncols()) < PART_MULTIPLICATIONS
     {
-        return MatrixCopies::new(swapped).multiply(a, b, out);
+        return Blocks::new(swapped).multiply(a, b, out);
     }
     let (upper, lower) = a.split_at(Axis(0), half);
     let (to_upper, to_lower) = out.split_at(Axis(0), half);
@@ -190,22 +195,22 @@ fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
         && multiplications(sides) >= LIBRARY_MULTIPLICATIONS
 }
 
-/// Contiguous copies of the matrices of a product.
-struct MatrixCopies<T> {
-    a: Vec<T>,
-    b: Vec<T>,
-    out: Vec<T>,
+/// Products of matrices of any layout, by contiguous copies of blocks of them.
+struct Blocks<T> {
+    /// Memory for copies of the factors and for results.
+    copies: [Vec<T>; 3],
+    /// The most elements of a block of a factor.
+    most: usize,
     /// Whether the factors are swapped.
     swapped: bool,
 }
 
-impl<T: LinalgScalar> MatrixCopies<T> {
+impl<T: LinalgScalar> Blocks<T> {
     fn new(swapped: bool) -> Self {
-        Self { a: Vec::new(), b: Vec::new(), out: Vec::new(), swapped }
+        Self { copies: [const { Vec::new() }; 3], most: COPIED_ELEMENTS, swapped }
     }
 
-    /// Computes one product. Repeated rows, columns and terms are computed once, and matrices to copy are cut. So the size of a
-    /// copy is bounded, though a matrix that repeats elements may have any number of rows.
+    /// Computes one product. Repeated rows, columns and terms are computed once.
     #[inline]
     fn multiply(&mut self, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
         let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
@@ -213,55 +218,112 @@ impl<T: LinalgScalar> MatrixCopies<T> {
         if terms == 0 || out.is_empty() {
             return out.fill(T::zero());
         }
-        let is_library = suits_library::<T>([rows, terms, columns]);
-        // dot products read columns of the second matrix
-        let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
-        let read = [a, if are_dots { b.reversed_axes() } else { b }];
-        let most = (COPIED_ELEMENTS / terms).max(8);
         for (axis, factor) in [a, b].into_iter().enumerate() {
-            let side = factor.shape()[axis];
-            let is_repeated = side > 1 && factor.strides()[axis] == 0;
-            let is_cut = side > most && !is_library && !read[axis].is_standard_layout();
-            if is_repeated || is_cut {
-                let middle = if is_repeated { 1 } else { (side / 2).next_multiple_of(8) };
-                let (lower, upper) = factor.split_at(Axis(axis), middle);
-                let (mut to_lower, mut to_upper) = out.split_at(Axis(axis), middle);
-                let mut part = |factor, out| match axis {
-                    0 => self.multiply(factor, b, out),
-                    _ => self.multiply(a, factor, out),
-                };
-                part(lower, to_lower.view_mut());
-                return if is_repeated { to_upper.assign(&to_lower) } else { part(upper, to_upper) };
+            if factor.shape()[axis] > 1 && factor.strides()[axis] == 0 {
+                let (mut first, mut others) = out.split_at(Axis(axis), 1);
+                let one = factor.split_at(Axis(axis), 1).0;
+                let (a, b) = if axis == 0 { (one, b) } else { (a, one) };
+                self.multiply(a, b, first.view_mut());
+                return others.assign(&first);
             }
         }
         if terms > 1 && a.strides()[1] == 0 && b.strides()[0] == 0 {
             self.multiply(a.split_at(Axis(1), 1).0, b.split_at(Axis(0), 1).0, out.view_mut());
             return out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
         }
-        if is_library {
+        if suits_library::<T>([rows, terms, columns]) {
             return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
         }
-        let Self { a: copy_a, b: copy_b, out: copy_out, swapped } = self;
-        let (a, b) = (as_contiguous(&read[0], copy_a), as_contiguous(&read[1], copy_b));
-        let multiply = |out: &mut [T]| {
-            if are_dots {
-                let (a, b) = if *swapped { (b, a) } else { (a, b) };
-                return each_product::<T, Dots>(Packed::new(a, b, out, [1, terms, 1]));
-            }
-            let sides = [rows, terms, columns];
-            let way = match (fixed(sides), *swapped) {
-                (_, true) => each_product::<T, Tiles<true>>,
-                (way, false) => way.unwrap_or(each_product::<T, Tiles<false>>),
-            };
-            way(Packed::new(a, b, out, sides));
+        // dot products read columns of the second matrix
+        let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
+        self.block(a, if are_dots { b.reversed_axes() } else { b }, out, are_dots);
+    }
+
+    /// Computes a block of a product. Where a matrix is not contiguous, the block is cut until the matrix is small, and copied.
+    /// Cuts do not change the order of addition.
+    fn block(
+        &mut self,
+        a: ArrayView2<'_, T>,
+        b: ArrayView2<'_, T>,
+        mut out: ArrayViewMut2<'_, T>,
+        are_dots: bool,
+    ) {
+        let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
+        let is_large = |matrix: &ArrayView2<'_, T>| !matrix.is_standard_layout() && matrix.len() > self.most;
+        let cut = if !out.is_standard_layout() && out.len() > BLOCK_ELEMENTS {
+            Some(usize::from(sides[0] < sides[1]))
+        } else {
+            [&a, &b].into_iter().position(is_large)
         };
-        if let Some(out) = out.as_slice_mut() {
-            return multiply(out);
+        if let Some(axis) = cut {
+            let axis = if sides[axis] > BLOCK_SIDE { axis } else { 1 - axis };
+            let middle = (sides[axis] / 2).next_multiple_of(BLOCK_SIDE);
+            if sides[axis] <= BLOCK_SIDE {
+                let middle =
+                    if are_dots { middle_of(terms) } else { terms.div_ceil(TERMS).next_power_of_two() / 2 * TERMS };
+                let ((low_a, high_a), (low_b, high_b)) =
+                    (a.split_at(Axis(1), middle), b.split_at(Axis(1 - along), middle));
+                let mut sums = [T::zero(); BLOCK_SIDE * BLOCK_SIDE];
+                let mut high = ArrayViewMut2::from_shape(out.dim(), &mut sums[..out.len()]).expect("few sums");
+                self.block(low_a, low_b, out.view_mut(), are_dots);
+                self.block(high_a, high_b, high.view_mut(), are_dots);
+                out.zip_mut_with(&high, |low, &high| *low = *low + high);
+            } else if axis == 0 {
+                let ((lower, upper), (to_lower, to_upper)) =
+                    (a.split_at(Axis(0), middle), out.split_at(Axis(0), middle));
+                self.block(lower, b, to_lower, are_dots);
+                self.block(upper, b, to_upper, are_dots);
+            } else {
+                let ((left, right), (to_left, to_right)) =
+                    (b.split_at(Axis(along), middle), out.split_at(Axis(1), middle));
+                self.block(a, left, to_left, are_dots);
+                self.block(a, right, to_right, are_dots);
+            }
+            return;
         }
-        copy_out.clear();
-        copy_out.resize(rows * columns, T::zero());
-        multiply(copy_out);
-        out.iter_mut().zip(&*copy_out).for_each(|(out, &element)| *out = element);
+        for (k, factor) in [a, b].into_iter().enumerate() {
+            if !factor.is_standard_layout() {
+                let mut copy = take(&mut self.copies[k]);
+                copy.clear();
+                if self.most > BLOCK_ELEMENTS && copy.try_reserve(factor.len()).is_err() {
+                    self.most = BLOCK_ELEMENTS;
+                    return self.block(a, b, out, are_dots);
+                }
+                copy.resize(factor.len(), T::zero());
+                copy_matrix(&mut copy, &factor);
+                let contiguous = ArrayView2::from_shape(factor.dim(), &copy).expect("as many elements");
+                let (a, b) = if k == 0 { (contiguous, b) } else { (a, contiguous) };
+                self.block(a, b, out, are_dots);
+                self.copies[k] = copy;
+                return;
+            }
+        }
+        let (Some(a), Some(b)) = (a.to_slice(), b.to_slice()) else { return };
+        if let Some(out) = out.as_slice_mut() {
+            return self.contiguous([a, b], out, [sides[0], terms, sides[1]], are_dots);
+        }
+        let mut copy = take(&mut self.copies[2]);
+        copy.resize(out.len(), T::zero());
+        self.contiguous([a, b], &mut copy, [sides[0], terms, sides[1]], are_dots);
+        out.iter_mut().zip(&copy).for_each(|(out, &element)| *out = element);
+        self.copies[2] = copy;
+    }
+
+    /// Computes a product of contiguous matrices.
+    #[inline]
+    fn contiguous(&self, [a, b]: [&[T]; 2], out: &mut [T], sides: [usize; 3], are_dots: bool) {
+        let (swapped, [rows, terms, columns]) = (self.swapped, sides);
+        if are_dots {
+            let by = [rows, columns].map(|side| if side == 1 { 0 } else { terms });
+            let (batch, sides) = (&[(out.len(), by)], [1, terms, 1]);
+            let ((a, b), batch) = if swapped { ((b, a), &[(out.len(), [by[1], by[0]])]) } else { ((a, b), batch) };
+            return each_product::<T, Dots>(Packed { a, b, out, sides, batch, first: 0 });
+        }
+        let way = match (fixed(sides), swapped) {
+            (_, true) => each_product::<T, Tiles<true>>,
+            (way, false) => way.unwrap_or(each_product::<T, Tiles<false>>),
+        };
+        way(Packed { a, b, out, sides, batch: &[], first: 0 });
     }
 }
 
@@ -274,24 +336,16 @@ fn repeated_sum<T: LinalgScalar>(term: T, count: usize) -> T {
     if count & 1 == 0 { half + half } else { half + half + term }
 }
 
-/// The elements of a matrix, row by row: in place, or copied.
+/// Copies a matrix row by row.
 #[inline]
-fn as_contiguous<'a, T: LinalgScalar>(matrix: &'a ArrayView2<'_, T>, copy: &'a mut Vec<T>) -> &'a [T] {
-    if let Some(elements) = matrix.as_slice() {
-        return elements;
-    }
-    copy.resize(matrix.len(), T::zero());
+fn copy_matrix<T: LinalgScalar>(to: &mut [T], matrix: &ArrayView2<'_, T>) {
     if matrix.len() > SMALL_NEST {
-        copy_into(
-            &mut ArrayViewMut2::from_shape(matrix.dim(), &mut *copy).expect("as many elements"),
-            matrix,
-        );
-        return copy;
+        let mut to = ArrayViewMut2::from_shape(matrix.dim(), to).expect("as many elements");
+        return copy_into(&mut to, matrix);
     }
-    for (i, row) in copy.chunks_exact_mut(matrix.ncols()).enumerate() {
+    for (i, row) in to.chunks_exact_mut(matrix.ncols()).enumerate() {
         for (j, element) in row.iter_mut().enumerate() {
             *element = matrix[[i, j]];
         }
     }
-    copy
 }

@@ -24,27 +24,35 @@ impl<T: LinalgScalar> Matrices<'_, T> {
     #[inline(always)]
     pub(super) fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
         let [terms, columns] = self.sides;
-        let width = [1, 4, 8][usize::from(columns >= 4) + usize::from(columns >= 8)];
+        debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
+        if columns == 1 && terms <= TERMS {
+            // rows are independent, so their additions overlap
+            for (out, row) in self.out.iter_mut().zip(self.a.chunks_exact(terms)) {
+                let products = row.iter().zip(self.b).map(|(&x, &y)| times(x, y));
+                *out = products.reduce(|sum, product| sum + product).unwrap_or_else(T::zero);
+            }
+            return;
+        }
         let mut column = 0;
         while column < columns {
-            // one wide tile that overlaps with the one before takes less time than three tiles of one column
-            let is_wide = columns - column > 2;
-            let (from, width) = if is_wide { (column.min(columns - width), width) } else { (column, 1) };
+            // one wide tile that overlaps with the one before takes less time than narrow ones
+            let is_good = |&width: &usize| width <= columns && columns - column > width / 2;
+            let width = [8, 4, 2].into_iter().find(is_good).unwrap_or(1);
+            let from = column.min(columns - width);
             match width {
                 8 => self.columns::<8>(from, times),
                 4 => self.columns::<4>(from, times),
+                2 => self.columns::<2>(from, times),
                 _ => self.columns::<1>(from, times),
             }
-            column += width;
+            column = from + width;
         }
-        debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
     }
 
     /// Computes `C` columns of the result, from `column` on.
     #[inline(always)]
     fn columns<const C: usize>(&mut self, column: usize, times: impl Fn(T, T) -> T + Copy) {
-        let ([terms, columns], mut row) = (self.sides, 0);
-        let rows = self.a.len() / terms;
+        let (mut row, rows) = (0, self.a.len() / self.sides[0]);
         while row < rows {
             // as for columns
             if rows >= ROWS && rows - row > 1 {
@@ -55,44 +63,62 @@ impl<T: LinalgScalar> Matrices<'_, T> {
                 row += 1;
             }
         }
-        debug_assert!(column + C <= columns);
     }
 
     /// Computes `R` rows and `C` columns of the result, from `row` and `column` on, in registers.
     #[inline(always)]
-    fn tile<const R: usize, const C: usize>(&mut self, row: usize, column: usize, times: impl Fn(T, T) -> T) {
+    fn tile<const R: usize, const C: usize>(
+        &mut self,
+        row: usize,
+        column: usize,
+        times: impl Fn(T, T) -> T + Copy,
+    ) {
         let [terms, columns] = self.sides;
-        let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms..][..terms]);
-        let mut b = self.b.chunks_exact(columns);
-        // sums of 2^n chunks of terms, joined like the carries of a binary counter
-        let (mut before, mut from, mut chunk) = (Vec::<[[T; C]; R]>::new(), 0, 0_usize);
-        let sums = loop {
-            let (to, mut sums) = (terms.min(from + TERMS), [[T::zero(); C]; R]);
-            for i in from..to {
-                let Some(Some(y)) = b.next().map(|b| b[column..].first_chunk::<C>()) else { return };
-                for r in 0..R {
-                    for c in 0..C {
-                        let product = times(a[r][i], y[c]);
-                        sums[r][c] = if i == from { product } else { sums[r][c] + product };
+        let mut sums = self.sums::<R, C>([row, column], 0, times);
+        if terms > TERMS {
+            // sums of 2^n chunks of terms, joined like the carries of a binary counter
+            let (mut before, mut chunk) = (Vec::from([sums]), 1_usize);
+            while chunk * TERMS < terms {
+                sums = self.sums([row, column], chunk * TERMS, times);
+                chunk += 1;
+                let is_last = chunk * TERMS >= terms;
+                let joined = if is_last { before.len() } else { chunk.trailing_zeros() as usize };
+                for former in before.drain(before.len() - joined..).rev() {
+                    for r in 0..R {
+                        for c in 0..C {
+                            sums[r][c] = former[r][c] + sums[r][c];
+                        }
                     }
                 }
+                before.push(sums);
             }
-            (from, chunk) = (to, chunk + 1);
-            let joined = if from == terms { before.len() } else { chunk.trailing_zeros() as usize };
-            for former in before.drain(before.len() - joined..).rev() {
-                for r in 0..R {
-                    for c in 0..C {
-                        sums[r][c] = former[r][c] + sums[r][c];
-                    }
-                }
-            }
-            if from == terms {
-                break sums;
-            }
-            before.push(sums);
-        };
+        }
         for r in 0..R {
             self.out[(row + r) * columns + column..][..C].copy_from_slice(&sums[r]);
         }
+    }
+
+    /// The sums of a chunk of terms, in their order.
+    #[inline(always)]
+    fn sums<const R: usize, const C: usize>(
+        &self,
+        [row, column]: [usize; 2],
+        from: usize,
+        times: impl Fn(T, T) -> T,
+    ) -> [[T; C]; R] {
+        let [terms, columns] = self.sides;
+        let (len, mut sums) = ((terms - from).min(TERMS), [[T::zero(); C]; R]);
+        let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms + from..][..len]);
+        let b = &self.b[from * columns + column..];
+        for i in 0..len {
+            let Some(y) = b[i * columns..].first_chunk::<C>() else { return sums };
+            for r in 0..R {
+                for c in 0..C {
+                    let product = times(a[r][i], y[c]);
+                    sums[r][c] = if i == 0 { product } else { sums[r][c] + product };
+                }
+            }
+        }
+        sums
     }
 }
