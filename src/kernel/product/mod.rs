@@ -18,7 +18,7 @@ mod packed;
 mod tiles;
 
 use packed::{
-    Dots, Packed, Tiles, each_product, fixed, is_small, middle as middle_of, multiplications, packed_in_halves,
+    Dots, Packed, Tiles, each_product, fixed, in_order, is_small, middle as middle_of, multiplications, packed_in_halves,
     packed_into, sides,
 };
 use tiles::TERMS;
@@ -321,7 +321,7 @@ impl<T: LinalgScalar> Blocks<T> {
         }
         let way = match (fixed(sides), swapped) {
             (_, true) => each_product::<T, Tiles<true>>,
-            (way, false) => way.unwrap_or(each_product::<T, Tiles<false>>),
+            (way, false) => way.unwrap_or(in_order(sides)),
         };
         way(Packed { a, b, out, sides, batch: &[], first: 0 });
     }

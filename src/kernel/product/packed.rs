@@ -6,7 +6,7 @@ use super::tiles::{Matrices, TERMS};
 use super::{LIBRARY_MULTIPLICATIONS, VECTORS, suits_library};
 use crate::kernel::memory::List;
 use crate::kernel::nest::Inputs;
-use crate::kernel::simd::{Work, dispatch};
+use crate::kernel::simd::{Work, dispatch, neutral};
 use crate::kernel::threads::{GRAIN, in_two};
 use core::marker::PhantomData;
 use core::mem::take;
@@ -23,9 +23,8 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     let (shapes, sides) = (inputs.shapes(), sides(inputs.shapes(), axes));
     let way = match fixed(sides) {
         _ if axes == VECTORS && sides[1] > 0 => each_product::<T, Dots>,
-        Some(way) => way,
-        None if is_small::<T>(sides) && !is_one_product(shapes, axes) => each_product::<T, Tiles<false>>,
-        None => return false,
+        None if !is_small::<T>(sides) || is_one_product(shapes, axes) => return false,
+        way => way.unwrap_or(in_order(sides)),
     };
     let mut batch = Batch::new();
     let mut steps = [sides[0] * sides[1], sides[1] * sides[2]];
@@ -65,10 +64,17 @@ pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
         && !(terms >= TERMS && (rows == 1 || columns == 1))
 }
 
-/// Whether the products are the rows of one, as [`matrices`](crate::kernel::nest::matrices) has them.
+/// Whether the products become the rows of one, as [`matrices`](crate::kernel::nest::matrices) has them. One vector for all
+/// matrices is read from L1 either way.
 fn is_one_product(shapes: &[&[usize]], axes: [usize; 3]) -> bool {
     let is_one = |k: usize| shapes[k].iter().rev().skip(axes[k + 1]).all(|&size| size == 1);
-    if is_one(1) { !is_one(0) } else { is_one(0) && axes == [1, 2, 1] }
+    if is_one(1) { !is_one(0) && axes[2] == 2 } else { is_one(0) && axes == [1, 2, 1] }
+}
+
+/// The way for matrices of any size, without pairwise sums of more than 64 terms.
+pub(super) fn in_order<T: LinalgScalar>([rows, terms, columns]: [usize; 3]) -> fn(Packed<'_, T>) {
+    let is_narrow = terms < TERMS && (columns == 1 || rows == 1 && columns < 8);
+    if is_narrow { each_product::<T, Narrow> } else { each_product::<T, Tiles<false>> }
 }
 
 /// The way for matrices of a size that the compiler knows.
@@ -149,6 +155,9 @@ impl<T> Packed<'_, T> {
 
 /// A way to multiply two contiguous matrices.
 pub(super) trait Multiply<T> {
+    /// Whether the loop is compiled for the CPU.
+    const IS_WIDE: bool = true;
+
     /// Must be `inline(always)`, so that it is compiled for the CPU.
     fn multiply(sides: [usize; 3], a: &[T], b: &[T], out: &mut [T]);
 }
@@ -175,7 +184,8 @@ pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
             }
         }
     }
-    dispatch(Each::<T, M>(matrices, PhantomData));
+    let each = Each::<T, M>(matrices, PhantomData);
+    if M::IS_WIDE { dispatch(each) } else { each.run() }
 }
 
 /// `M` rows and `N` terms times `P` columns.
@@ -197,6 +207,34 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
             }
         }
         out.copy_from_slice(sums.as_flattened());
+    }
+}
+
+/// Any rows times a column, or a row times few columns, by the obvious loops. Wider vectors take longer for so few elements.
+struct Narrow;
+
+impl<T: LinalgScalar> Multiply<T> for Narrow {
+    const IS_WIDE: bool = false;
+
+    #[inline(always)]
+    fn multiply([_, terms, columns]: [usize; 3], a: &[T], b: &[T], out: &mut [T]) {
+        if columns == 1 {
+            for (out, row) in out.iter_mut().zip(a.chunks_exact(terms)) {
+                // as many additions as terms: LLVM unrolls by four
+                *out = match neutral::<T>() {
+                    Some(zero) => row.iter().zip(b).fold(zero, |sum, (&x, &y)| sum + x * y),
+                    None => row[1..].iter().zip(&b[1..]).fold(row[0] * b[0], |sum, (&x, &y)| sum + x * y),
+                };
+            }
+            return;
+        }
+        let mut rows = a.iter().zip(b.chunks_exact(columns));
+        if let Some((&x, first)) = rows.next() {
+            out.iter_mut().zip(first).for_each(|(out, &y)| *out = x * y);
+        }
+        for (&x, row) in rows {
+            out.iter_mut().zip(row).for_each(|(out, &y)| *out = *out + x * y);
+        }
     }
 }
 

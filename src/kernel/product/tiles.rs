@@ -25,14 +25,6 @@ impl<T: LinalgScalar> Matrices<'_, T> {
     pub(super) fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
         let [terms, columns] = self.sides;
         debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
-        if columns == 1 && terms <= TERMS {
-            // rows are independent, so their additions overlap
-            for (out, row) in self.out.iter_mut().zip(self.a.chunks_exact(terms)) {
-                let products = row.iter().zip(self.b).map(|(&x, &y)| times(x, y));
-                *out = products.reduce(|sum, product| sum + product).unwrap_or_else(T::zero);
-            }
-            return;
-        }
         let mut column = 0;
         while column < columns {
             // one wide tile that overlaps with the one before takes less time than narrow ones
@@ -67,58 +59,39 @@ impl<T: LinalgScalar> Matrices<'_, T> {
 
     /// Computes `R` rows and `C` columns of the result, from `row` and `column` on, in registers.
     #[inline(always)]
-    fn tile<const R: usize, const C: usize>(
-        &mut self,
-        row: usize,
-        column: usize,
-        times: impl Fn(T, T) -> T + Copy,
-    ) {
+    fn tile<const R: usize, const C: usize>(&mut self, row: usize, column: usize, times: impl Fn(T, T) -> T) {
         let [terms, columns] = self.sides;
-        let mut sums = self.sums::<R, C>([row, column], 0, times);
-        if terms > TERMS {
-            // sums of 2^n chunks of terms, joined like the carries of a binary counter
-            let (mut before, mut chunk) = (Vec::from([sums]), 1_usize);
-            while chunk * TERMS < terms {
-                sums = self.sums([row, column], chunk * TERMS, times);
-                chunk += 1;
-                let is_last = chunk * TERMS >= terms;
-                let joined = if is_last { before.len() } else { chunk.trailing_zeros() as usize };
-                for former in before.drain(before.len() - joined..).rev() {
-                    for r in 0..R {
-                        for c in 0..C {
-                            sums[r][c] = former[r][c] + sums[r][c];
-                        }
+        let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms..][..terms]);
+        let mut b = self.b.chunks_exact(columns);
+        // sums of 2^n chunks of terms, joined like the carries of a binary counter
+        let (mut before, mut from, mut chunk) = (Vec::<[[T; C]; R]>::new(), 0, 0_usize);
+        let sums = loop {
+            let (to, mut sums) = (terms.min(from + TERMS), [[T::zero(); C]; R]);
+            for i in from..to {
+                let Some(Some(y)) = b.next().map(|b| b[column..].first_chunk::<C>()) else { return };
+                for r in 0..R {
+                    for c in 0..C {
+                        let product = times(a[r][i], y[c]);
+                        sums[r][c] = if i == from { product } else { sums[r][c] + product };
                     }
                 }
-                before.push(sums);
             }
-        }
+            (from, chunk) = (to, chunk + 1);
+            let joined = if from == terms { before.len() } else { chunk.trailing_zeros() as usize };
+            for former in before.drain(before.len() - joined..).rev() {
+                for r in 0..R {
+                    for c in 0..C {
+                        sums[r][c] = former[r][c] + sums[r][c];
+                    }
+                }
+            }
+            if from == terms {
+                break sums;
+            }
+            before.push(sums);
+        };
         for r in 0..R {
             self.out[(row + r) * columns + column..][..C].copy_from_slice(&sums[r]);
         }
-    }
-
-    /// The sums of a chunk of terms, in their order.
-    #[inline(always)]
-    fn sums<const R: usize, const C: usize>(
-        &self,
-        [row, column]: [usize; 2],
-        from: usize,
-        times: impl Fn(T, T) -> T,
-    ) -> [[T; C]; R] {
-        let [terms, columns] = self.sides;
-        let (len, mut sums) = ((terms - from).min(TERMS), [[T::zero(); C]; R]);
-        let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms + from..][..len]);
-        let b = &self.b[from * columns + column..];
-        for i in 0..len {
-            let Some(y) = b[i * columns..].first_chunk::<C>() else { return sums };
-            for r in 0..R {
-                for c in 0..C {
-                    let product = times(a[r][i], y[c]);
-                    sums[r][c] = if i == 0 { product } else { sums[r][c] + product };
-                }
-            }
-        }
-        sums
     }
 }
