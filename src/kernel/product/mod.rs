@@ -18,26 +18,27 @@ mod packed;
 mod tiles;
 
 use packed::{
-    Dots, Packed, Tiles, each_product, fixed, in_order, is_small, middle as middle_of, multiplications, packed_in_halves,
-    packed_into, sides,
+    Dots, Packed, Tiles, each_product, fixed, in_order, is_small, middle as middle_of, multiplications,
+    packed_in_halves, packed_into, sides,
 };
 use tiles::TERMS;
 
 use super::ensure;
-use super::map::{copy, copy_into};
-use super::memory::Reserved;
+use super::map::copy_into;
 use super::nest::{
     AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, SMALL_NEST, matrices, steps,
 };
 use super::operation::Plus;
 use super::reduce::{FoldLoops, into};
 use super::source::{Cloned, Source};
-use super::threads::{count, in_two};
+use super::threads::{GRAIN, count, in_two};
 use alloc::vec::Vec;
 use core::any::TypeId;
 use core::mem::take;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array, ArrayRef, ArrayView2, ArrayViewMut2, Axis, Dimension, LinalgScalar};
+use ndarray::{
+    Array, ArrayRef, ArrayView, ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, Dimension, LinalgScalar,
+};
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
 const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
@@ -63,11 +64,29 @@ const VECTORS: [usize; 3] = [0, 1, 1];
 ///
 /// # Panics
 /// If the sizes do not go together, or the outer axes do not broadcast to those of `out`.
-pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
-    inputs: Inputs<'_, (T, T)>,
+pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
+    out: &mut ArrayRef<T, E>,
+    (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
+    let inputs = Inputs::from((a, b));
+    if are_copied(&inputs, out, axes) {
+        if a.len() + b.len() + out.len() > BLOCK_ELEMENTS {
+            if let Some(halves) = halves(out.view_mut(), (a.view(), b.view()), axes) {
+                return halves
+                    .into_iter()
+                    .for_each(|(mut out, (a, b))| products_into(&mut out, (&a, &b), axes));
+            }
+        }
+        let copies = (contiguous(a), contiguous(b));
+        let operands = (copies.0.as_deref().unwrap_or(a), copies.1.as_deref().unwrap_or(b));
+        if out.is_standard_layout() {
+            return products_into(out, operands, axes);
+        }
+        let mut products = Array::zeros(out.raw_dim());
+        products_into(&mut products, operands, axes);
+        return copy_into(out, &products);
+    }
     if packed_into(out, &inputs, axes, |packed, way| way(packed)) {
         return;
     }
@@ -83,11 +102,26 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension>(
 }
 
 /// [`products_into`] on several threads.
-pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
-    inputs: Inputs<'_, (T, T)>,
+pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2: Dimension, E: Dimension>(
+    out: &mut ArrayRef<T, E>,
+    (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
+    let inputs = Inputs::from((a, b));
+    if are_copied(&inputs, out, axes) {
+        if out.len() >= GRAIN / 8 {
+            if let Some([(mut out, (a, b)), (mut other, (c, d))]) =
+                halves(out.view_mut(), (a.view(), b.view()), axes)
+            {
+                in_two(
+                    || par_products_into(&mut out, (&a, &b), axes),
+                    || par_products_into(&mut other, (&c, &d), axes),
+                );
+                return;
+            }
+        }
+        return products_into(out, (a, b), axes);
+    }
     if packed_into(out, &inputs, axes, packed_in_halves) {
         return;
     }
@@ -109,6 +143,52 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension>(
         });
     }
     nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped, count()));
+}
+
+/// Whether the matrices are small and not contiguous: then some products at a time are computed from copies.
+fn are_copied<T: LinalgScalar, E: Dimension>(
+    inputs: &Inputs<'_, (T, T)>,
+    out: &ArrayRef<T, E>,
+    axes: [usize; 3],
+) -> bool {
+    let is_small = axes != VECTORS && is_small::<T>(sides(inputs.shapes(), axes)) && !out.is_empty();
+    is_small && !(inputs.are_standard() && out.is_standard_layout())
+}
+
+/// A contiguous copy of an array that is not contiguous.
+fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> Option<Array<T, D>> {
+    (!array.is_standard_layout()).then(|| {
+        let mut copied = Array::zeros(array.raw_dim());
+        copy_into(&mut copied, array);
+        copied
+    })
+}
+
+/// An output and its two operands.
+type Part<'a, T, D, D2, E> = (ArrayViewMut<'a, T, E>, (ArrayView<'a, T, D>, ArrayView<'a, T, D2>));
+
+/// The halves of products along the outermost axis along which there are several.
+fn halves<'a, T, D: Dimension, D2: Dimension, E: Dimension>(
+    out: ArrayViewMut<'a, T, E>,
+    (a, b): (ArrayView<'a, T, D>, ArrayView<'a, T, D2>),
+    axes: [usize; 3],
+) -> Option<[Part<'a, T, D, D2, E>; 2]> {
+    fn split<'a, T, D: Dimension>(
+        array: ArrayView<'a, T, D>,
+        from_end: usize,
+        size: usize,
+    ) -> [ArrayView<'a, T, D>; 2] {
+        match array.ndim().checked_sub(from_end) {
+            Some(axis) if array.shape()[axis] == size => array.split_at(Axis(axis), size / 2).into(),
+            _ => [array.clone(), array],
+        }
+    }
+    let batch = out.ndim() - axes[0];
+    let axis = (0..batch).find(|&axis| out.shape()[axis] > 1)?;
+    let (size, from_end) = (out.shape()[axis], batch - axis);
+    let ([a, c], [b, d]) = (split(a, from_end + axes[1], size), split(b, from_end + axes[2], size));
+    let (out, other) = out.split_at(Axis(axis), size / 2);
+    Some([(out, (a, b)), (other, (c, d))])
 }
 
 /// One product, whose rows are divided among threads. Each part is large enough for the way of the whole product.
@@ -164,28 +244,6 @@ impl AxisSelection for SingleAxis {
     fn contains(&self, axis: usize) -> bool {
         axis == self.0
     }
-}
-
-/// A contiguous copy of an operand with gaps, if the products of its batch are then one call for small matrices. `shapes` and
-/// `axes` are those of both operands and of the result.
-pub(crate) fn small_contiguous<T: LinalgScalar, D: Dimension>(
-    operand: &ArrayRef<T, D>,
-    shapes: [&[usize]; 2],
-    axes: [usize; 3],
-) -> Option<Array<T, D>> {
-    let sides = sides(&shapes, axes);
-    if operand.is_standard_layout() || axes == VECTORS || !is_small::<T>(sides) {
-        return None;
-    }
-    // a view may repeat its elements: the copy has no more than are stored
-    let stored =
-        operand.shape().iter().zip(operand.strides()).try_fold(1, |stored: usize, (&size, &stride)| {
-            stored.checked_add(size.saturating_sub(1).checked_mul(stride.unsigned_abs())?)
-        })?;
-    if operand.is_empty() || stored < operand.len() {
-        return None;
-    }
-    Some(copy(Reserved::new(operand.raw_dim()).ok()?, operand))
 }
 
 /// Whether the library has loops for the type and may be faster.
@@ -259,12 +317,16 @@ impl<T: LinalgScalar> Blocks<T> {
             let axis = if sides[axis] > BLOCK_SIDE { axis } else { 1 - axis };
             let middle = (sides[axis] / 2).next_multiple_of(BLOCK_SIDE);
             if sides[axis] <= BLOCK_SIDE {
-                let middle =
-                    if are_dots { middle_of(terms) } else { terms.div_ceil(TERMS).next_power_of_two() / 2 * TERMS };
+                let middle = if are_dots {
+                    middle_of(terms)
+                } else {
+                    terms.div_ceil(TERMS).next_power_of_two() / 2 * TERMS
+                };
                 let ((low_a, high_a), (low_b, high_b)) =
                     (a.split_at(Axis(1), middle), b.split_at(Axis(1 - along), middle));
                 let mut sums = [T::zero(); BLOCK_SIDE * BLOCK_SIDE];
-                let mut high = ArrayViewMut2::from_shape(out.dim(), &mut sums[..out.len()]).expect("few sums");
+                let mut high =
+                    ArrayViewMut2::from_shape(out.dim(), &mut sums[..out.len()]).expect("few sums");
                 self.block(low_a, low_b, out.view_mut(), are_dots);
                 self.block(high_a, high_b, high.view_mut(), are_dots);
                 out.zip_mut_with(&high, |low, &high| *low = *low + high);
@@ -316,7 +378,8 @@ impl<T: LinalgScalar> Blocks<T> {
         if are_dots {
             let by = [rows, columns].map(|side| if side == 1 { 0 } else { terms });
             let (batch, sides) = (&[(out.len(), by)], [1, terms, 1]);
-            let ((a, b), batch) = if swapped { ((b, a), &[(out.len(), [by[1], by[0]])]) } else { ((a, b), batch) };
+            let ((a, b), batch) =
+                if swapped { ((b, a), &[(out.len(), [by[1], by[0]])]) } else { ((a, b), batch) };
             return each_product::<T, Dots>(Packed { a, b, out, sides, batch, first: 0 });
         }
         let way = match (fixed(sides), swapped) {
