@@ -177,7 +177,7 @@ impl StridedAxes<'_> {
         let (mut len, mut stride, mut is_one) = (1_usize, 0, true);
         for (&size, &own) in outer.sizes.iter().zip(outer.strides).rev() {
             if size != 1 {
-                is_one &= len == 1 || own == stride * len.cast_signed();
+                is_one &= len == 1 || own == stride.wrapping_mul(len.cast_signed());
                 stride = if len == 1 { own } else { stride };
                 len *= size;
             }

@@ -24,7 +24,8 @@ use packed::{
 use tiles::TERMS;
 
 use super::ensure;
-use super::map::copy_into;
+use super::map::{copy, copy_into};
+use super::memory::Reserved;
 use super::nest::{
     AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, SMALL_NEST, matrices, steps,
 };
@@ -37,7 +38,7 @@ use core::any::TypeId;
 use core::mem::take;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
-    Array, ArrayRef, ArrayView, ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, Dimension, LinalgScalar,
+    ArrayRef, ArrayView, ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, CowArray, Dimension, LinalgScalar,
 };
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
@@ -78,14 +79,16 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
                     .for_each(|(mut out, (a, b))| products_into(&mut out, (&a, &b), axes));
             }
         }
-        let copies = (contiguous(a), contiguous(b));
-        let operands = (copies.0.as_deref().unwrap_or(a), copies.1.as_deref().unwrap_or(b));
-        if out.is_standard_layout() {
-            return products_into(out, operands, axes);
+        let products =
+            Reserved::new(if out.is_standard_layout() { E::zeros(out.ndim()) } else { out.raw_dim() });
+        if let (Some(a), Some(b), Ok(products)) = (contiguous(a), contiguous(b), products) {
+            if out.is_standard_layout() {
+                return products_into(out, (&a, &b), axes);
+            }
+            let mut products = products.filled(None, T::zero());
+            products_into(&mut products, (&a, &b), axes);
+            return copy_into(out, &products);
         }
-        let mut products = Array::zeros(out.raw_dim());
-        products_into(&mut products, operands, axes);
-        return copy_into(out, &products);
     }
     if packed_into(out, &inputs, axes, |packed, way| way(packed)) {
         return;
@@ -155,13 +158,12 @@ fn are_copied<T: LinalgScalar, E: Dimension>(
     is_small && !(inputs.are_standard() && out.is_standard_layout())
 }
 
-/// A contiguous copy of an array that is not contiguous.
-fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> Option<Array<T, D>> {
-    (!array.is_standard_layout()).then(|| {
-        let mut copied = Array::zeros(array.raw_dim());
-        copy_into(&mut copied, array);
-        copied
-    })
+/// The array, or a contiguous copy. `None` if memory cannot hold it.
+fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> Option<CowArray<'_, T, D>> {
+    if array.is_standard_layout() {
+        return Some(array.view().into());
+    }
+    Some(copy(Reserved::new(array.raw_dim()).ok()?, array).into())
 }
 
 /// An output and its two operands.
