@@ -3,7 +3,6 @@
 use super::Executor;
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Inputs;
-use crate::kernel::product::small_contiguous;
 use crate::shape::sizes_mut;
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
@@ -117,9 +116,6 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         out: &mut ArrayRef<T, E>,
         executor: impl Executor<T, T, T>,
     ) {
-        let shapes = [a.0.shape(), b.0.shape()];
-        let copies = (small_contiguous(a.0, shapes, self.0), small_contiguous(b.0, shapes, self.0));
-        let (a, b) = (copies.0.as_deref().unwrap_or(a.0), copies.1.as_deref().unwrap_or(b.0));
-        executor.multiply_into(self.0, Inputs::from((a, b)), out);
+        executor.multiply_into(self.0, (a.0, b.0), out);
     }
 }

@@ -42,10 +42,10 @@ pub trait Executor<T, A, A2>: Copy {
 
     /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
     #[doc(hidden)]
-    fn multiply_into<E: Dimension>(
+    fn multiply_into<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         axes: [usize; 3],
-        inputs: Inputs<'_, (T, T)>,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         out: &mut ArrayRef<T, E>,
     ) where
         T: LinalgScalar;
@@ -73,15 +73,15 @@ impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
     }
 
     #[inline]
-    fn multiply_into<E: Dimension>(
+    fn multiply_into<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         axes: [usize; 3],
-        inputs: Inputs<'_, (T, T)>,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         out: &mut ArrayRef<T, E>,
     ) where
         T: LinalgScalar,
     {
-        products_into(out, inputs, axes);
+        products_into(out, operands, axes);
     }
 }
 
@@ -107,15 +107,15 @@ impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, 
     }
 
     #[inline]
-    fn multiply_into<E: Dimension>(
+    fn multiply_into<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         axes: [usize; 3],
-        inputs: Inputs<'_, (T, T)>,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         out: &mut ArrayRef<T, E>,
     ) where
         T: LinalgScalar,
     {
-        par_products_into(out, inputs, axes);
+        par_products_into(out, operands, axes);
     }
 }
 

@@ -494,7 +494,7 @@ pub(crate) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u
     let mut axes = List::<(usize, isize), 8>::new();
     for l in nest.loops() {
         match axes.last_mut() {
-            Some((len, stride)) if *stride == l.stride(k) * l.len().cast_signed() => {
+            Some((len, stride)) if *stride == l.stride(k).wrapping_mul(l.len().cast_signed()) => {
                 (*len, *stride) = (*len * l.len(), l.stride(k));
             }
             _ => axes.push((l.len(), l.stride(k))),

@@ -235,6 +235,12 @@ impl<P> Deref for Nest<'_, P> {
 }
 
 impl<'n, P: Copy> Nest<'n, P> {
+    /// See [`ErasedNest::arrange`].
+    #[cfg(test)]
+    pub(crate) fn arrange(&mut self, first: usize) {
+        self.erased.arrange(first);
+    }
+
     /// Two halves of the nest, each with a part of the loop at `place`. It is a kept loop, unless the nest has only inputs.
     ///
     /// # Panics

@@ -60,7 +60,8 @@ impl Loop {
 
 /// The strides of several steps as one.
 fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
-    strides.map(|stride| stride * steps.cast_signed())
+    // past the last step, an offset may exceed `isize`: it is not followed
+    strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
 }
 
 /// The neighbours of a panel.
@@ -147,7 +148,7 @@ impl PanelSums {
             let at_once = if is_alone { 1 } else { (BLOCK_BYTES / 4 / self.neighbours.len).clamp(1, rest) };
             self.for_each_width(at, (at_once, is_added), inputs, &mut then);
             for k in 0..=inputs {
-                at[k] = at[k].wrapping_offset(self.outside.strides[k] * at_once.cast_signed());
+                at[k] = at[k].wrapping_offset(self.outside.strides[k].wrapping_mul(at_once.cast_signed()));
             }
             rest -= at_once;
             is_added = self.is_added[1];
@@ -203,9 +204,9 @@ impl PanelSums {
             }
             then(&at, &panels);
             let written = if self.rows.is_some() { covered } else { width };
-            at[0] = at[0].wrapping_offset(neighbours[0] * written.cast_signed());
+            at[0] = at[0].wrapping_offset(neighbours[0].wrapping_mul(written.cast_signed()));
             for k in 1..=inputs {
-                at[k] = at[k].wrapping_offset(neighbours[k] * covered.cast_signed());
+                at[k] = at[k].wrapping_offset(neighbours[k].wrapping_mul(covered.cast_signed()));
             }
             done += covered - overlap;
         }
@@ -315,7 +316,7 @@ impl ErasedNest {
                 }
             }
             for k in 1..self.operands.count {
-                at[k] = at[k].wrapping_offset(rows.strides[k] * taken.cast_signed());
+                at[k] = at[k].wrapping_offset(rows.strides[k].wrapping_mul(taken.cast_signed()));
             }
             done += taken;
         }
