@@ -217,7 +217,7 @@ fn either(a: &PartialShape, b: &PartialShape) -> PartialShape {
             let (a, b) = (&a[axis], &b[axis]);
             let span = a.span().hull(b.span());
             match a.as_name() {
-                Some(name) if b.as_name() == Some(name) => Dim::named(name, span),
+                Some(name) if b.as_name() == Some(name) => Dim::declared(name, span),
                 _ => span.into(),
             }
         })

@@ -29,7 +29,8 @@ use ndarray::{Array, ArrayRef, Dimension};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a source of elements `{A}` that can be reduced",
     label = "expected an array, or `fused(operands, closure)`",
-    note = "on several threads, `.par()`, elements and closures must be `Send` and `Sync`"
+    note = "on several threads, `.par()`, elements and closures must be `Send` and `Sync`",
+    note = "nor is an array of another version of ndarray: `cargo tree -d` shows whether there are two versions"
 )]
 #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
 pub trait Reduce<A, D: Dimension>: Sealed {

@@ -29,7 +29,9 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 #[diagnostic::on_unimplemented(
     message = "axes cannot be numbered with `{Self}`",
     label = "not the number of an axis",
-    note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`"
+    note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`",
+    note = "where the type of the axes is a parameter `X`, add the bound `X: ReducedAxes<D>` for a reduction of an array with \
+            dimension type `D`, else `X: Axes`; both are in `ndarray_broadcast::bounds`"
 )]
 pub trait AxisIndex: Sealed + Copy {
     /// The number, negative if it counts from the end.
@@ -88,7 +90,9 @@ fn position(number: i128, ndim: usize) -> usize {
     message = "`{Self}` does not name axes",
     label = "expected axes",
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
-            or an `AxisSet`"
+            or an `AxisSet`",
+    note = "where the type of the axes is a parameter `X`, add the bound `X: ReducedAxes<D>` for a reduction of an array with \
+            dimension type `D`, else `X: Axes`; both are in `ndarray_broadcast::bounds`"
 )]
 pub trait Axes: Sealed {
     /// The number of axes as a dimension type: `Dim<[usize; k]>`, or `IxDyn` if it is only known at

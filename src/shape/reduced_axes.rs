@@ -110,7 +110,9 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     message = "`{Self}` does not name axes of an array with dimension type `{D}`",
     label = "expected axes",
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
-            an `AxisSet`, `..` for all axes, or `keepdims(…)` of these"
+            an `AxisSet`, `..` for all axes, or `keepdims(…)` of these",
+    note = "where the type of the axes is a parameter `X`, add the bound `X: ReducedAxes<D>`, which is in \
+            `ndarray_broadcast::bounds`"
 )]
 pub trait ReducedAxes<D: Dimension>: AxisNumbers {
     /// The dimension type of the result.
