@@ -11,8 +11,8 @@
 //!
 //! A panic of a closure, of `+` or of `clone` passes through a call. It leaves operands that are borrowed as they were. In an
 //! existing output, each element has its old value or its new one, never a third: those that were stored before the panic
-//! are new. A closure that gets `&mut` to an element or to a base leaves there what it wrote. A new array that was being
-//! filled is leaked, not dropped.
+//! are new. A closure that gets `&mut` to an element or to a base leaves there what it wrote. A new array that
+//! was being filled may leak its elements.
 
 pub use crate::batch::{BatchAxes, IntoBatch};
 pub use crate::map::{IntoBroadcastMap, Materialize, ParOperands};
