@@ -341,7 +341,8 @@ const START: f64 = 1.0;
 fn as_before_or_done<A: Panicking>(name: &str, out: &ArrayD<A>, expected: &ArrayD<f64>) {
     for (index, x) in out.indexed_iter() {
         let (x, end) = (x.value(), expected[&index]);
-        assert!(x == START || x == end, "{name}: {x} is left at {index:?} between {START} and {end}");
+        let is = |value: f64| x.to_bits() == value.to_bits();
+        assert!(is(START) || is(end), "{name}: {x} is left at {index:?} between {START} and {end}");
     }
 }
 
