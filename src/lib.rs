@@ -56,7 +56,7 @@
 //!
 //! # See in another shape
 //!
-//! These calls make views and copy nothing.
+//! Views copy nothing.
 //!
 //! | to see | call |
 //! |---|---|
@@ -90,8 +90,8 @@
 //!
 //! Each call that can fail returns a [`BroadcastError`]. It is one line that names the operation, the shapes, the axis, the
 //! sizes and the rule; `{error:#}` draws it as above. Shapes are checked before elements are written, so an error changes
-//! nothing. Programs match on [`error.kind()`](BroadcastError::kind). After a panic in a closure, see the
-//! [`prelude`](prelude#panics).
+//! nothing. Programs match on [`error.kind()`](BroadcastError::kind). The [`prelude`](prelude#panics) says what a panic of a
+//! closure or of `+` leaves.
 //!
 //! # Features
 //!

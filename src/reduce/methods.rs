@@ -38,6 +38,8 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// The order of combination depends on shapes, strides and the number of operands only, not on threads or the CPU. Sums of
 /// blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
+/// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
+///
 /// # Overflow
 /// A sum has the type of its elements and is added in that type. If an integer sum does not fit, it wraps in a release build
 /// and panics in a debug build, as `+` and ndarray's `sum` do. NumPy and PyTorch add narrow integers in 64 bits. To do the
@@ -51,8 +53,6 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// assert_eq!(fused(&bytes, |&x| u32::from(x)).sum_axes(0)?.into_scalar(), 300);
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
-///
-/// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a source of elements `{A}` that can be reduced",
     label = "expected an array, or `fused(operands, closure)`",
