@@ -69,7 +69,7 @@ fn filled<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    reserved.filled_by(order, &mut |out| fill(out, inputs, rows))
+    reserved.filled_by(order, |out| fill(out, inputs, rows))
 }
 
 /// A copy of an array in standard layout.
@@ -225,5 +225,5 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     map: impl MapElement<R, E> + Copy + Sync,
 ) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
+    reserved.filled_by(Some(&**inputs), |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
 }

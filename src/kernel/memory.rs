@@ -124,10 +124,11 @@ impl<A, D: Dimension> Reserved<A, D> {
     ///
     /// # Panics
     /// If `fill` did not write every slot.
+    #[inline]
     pub(crate) fn filled_by(
         mut self,
         order: Option<&dyn AxisOrder>,
-        fill: &mut dyn for<'s> FnMut(Output<'_, Slot<'s, A>>) -> Written<'s>,
+        fill: impl for<'s> FnOnce(Output<'_, Slot<'s, A>>) -> Written<'s>,
     ) -> Array<A, D> {
         let mut steps = D::zeros(self.shape.ndim());
         let len = strides(self.shape.slice(), order, steps.slice_mut());

@@ -41,7 +41,7 @@ impl ErasedNest {
         }
         // without an output, no loop is kept
         let dropped = if operands.access == Access::Inputs { None } else { dropped };
-        self.add_axes(shape, axes, dropped, &inputs.sizes[..info.count], &inputs.strides[..info.count])
+        self.add_axes(shape, axes, dropped, inputs)
     }
 
     /// Adds a loop for each axis of `shape`. Returns whether there is no index.
@@ -51,14 +51,11 @@ impl ErasedNest {
         shape: &[usize],
         out: StridedAxes<'_>,
         dropped: Dropped<'_>,
-        sizes: &[&[usize]],
-        strides: &[&[isize]],
+        inputs: &RawInputs<'_>,
     ) -> bool {
         self.loops.truncate(0);
         ensure(out.sizes.len() <= shape.len(), "the output has more axes than the shape");
-        for own in sizes {
-            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
-        }
+        inputs.check_ndim(shape);
         let (leading, mut out_axis) = (shape.len() - out.sizes.len(), 0);
         for (axis, &len) in shape.iter().enumerate() {
             let mut l = Loop { len, kept: false, strides: [0; OPERANDS] };
@@ -74,13 +71,7 @@ impl ErasedNest {
             if len == 0 {
                 return true;
             }
-            for (k, own) in sizes.iter().enumerate() {
-                let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
-                ensure(own[i] == len || own[i] == 1, "an axis of an input does not fit the shape");
-                if own[i] == len && len > 1 {
-                    l.strides[k + 1] = strides[k][i] * self.operands.sizes[k + 1].cast_signed();
-                }
-            }
+            inputs.add_strides(shape, axis, &mut l.strides);
             if len > 1 {
                 self.loops.push(l);
             }

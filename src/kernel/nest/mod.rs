@@ -24,6 +24,7 @@ mod rows;
 
 pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
 pub(crate) use cut::is_dense;
+use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
@@ -49,7 +50,7 @@ pub(crate) const OPERANDS: usize = 7;
 pub(super) const SMALL_NEST: usize = 1024;
 /// The most indices that are visited one by one where there is no row loop. For more, operands are copied. Measured on
 /// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
-pub(super) const ONE_BY_ONE: usize = 32;
+pub(super) const ONE_BY_ONE: usize = 64;
 
 /// Rows of fewer elements are joined to longer ones, for which operands are copied. Measured on Zen 4 with f32: rows of 24 to 48
 /// take about as long either way.

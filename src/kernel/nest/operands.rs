@@ -45,6 +45,16 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
     Some(len)
 }
 
+/// The strides of a shape in standard layout.
+pub(super) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
+    let (mut strides, mut len) = (List::filled(shape.len(), 0), 1_usize);
+    for (stride, &size) in zip(&mut *strides, shape).rev() {
+        *stride = len.cast_signed();
+        len = len.saturating_mul(size);
+    }
+    strides
+}
+
 /// A set of axes.
 pub(crate) trait AxisSelection {
     /// Whether the axis is in the set.
@@ -152,6 +162,35 @@ impl<'a> RawInputs<'a> {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
     }
 
+    /// Checks that no input has more axes than the shape.
+    ///
+    /// # Panics
+    /// If one has.
+    #[inline(always)]
+    pub(super) fn check_ndim(&self, shape: &[usize]) {
+        for own in self.shapes() {
+            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
+        }
+    }
+
+    /// Writes the bytes that each input moves at a step along an axis of the shape, if it moves. Not inlined: LLVM would unroll
+    /// the loop, and keep values of all possible inputs while it visits the axes.
+    ///
+    /// # Panics
+    /// If an input does not fit the shape.
+    #[inline(never)]
+    pub(super) fn add_strides(&self, shape: &[usize], axis: usize, to: &mut [isize; OPERANDS]) {
+        let len = shape[axis];
+        for k in 0..self.info.count {
+            let own = self.sizes[k];
+            let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
+            ensure(own[i] == len || own[i] == 1, "an axis of an input does not fit the shape");
+            if own[i] == len && len > 1 {
+                to[k + 1] = self.strides[k][i].wrapping_mul(self.info.sizes[k + 1].cast_signed());
+            }
+        }
+    }
+
     /// The stride of input `k`, aligned at the right, along an axis of `shape`, without its sign.
     fn distance(&self, k: usize, shape: &[usize], axis: usize) -> usize {
         let own = self.sizes[k];
@@ -215,7 +254,10 @@ impl AxisOrder for RawInputs<'_> {
         for k in 0..self.info.count {
             let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
             if former != 0 && latter != 0 {
-                inside = Some(inside != Some(false) && former < latter);
+                if former >= latter {
+                    return Some(false);
+                }
+                inside = Some(true);
             }
         }
         inside

@@ -22,7 +22,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::cut::{Block, advance_tile, is_dense};
+use super::cut::{Block, advance, advance_tile, is_dense};
 use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 
@@ -52,8 +52,11 @@ pub(super) struct LoopStrides {
     pub(super) strides: [isize; OPERANDS],
 }
 
+/// A loop of one step.
+pub(super) const ONE_STEP: LoopStrides = LoopStrides { len: 1, strides: [0; OPERANDS] };
+
 impl Loop {
-    fn len_and_strides(&self) -> LoopStrides {
+    pub(super) fn len_and_strides(&self) -> LoopStrides {
         LoopStrides { len: self.len, strides: self.strides }
     }
 }
@@ -65,7 +68,7 @@ fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
 
 /// The neighbours of a panel.
 #[inline(always)]
-pub(super) fn width(is_wide: bool) -> usize {
+fn width(is_wide: bool) -> usize {
     if is_wide { WIDE } else { NARROW }
 }
 
@@ -75,20 +78,20 @@ fn panel_strides(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
 }
 
 /// The panels at each index of a loop: those of a lane, or of a group of rows.
-pub(crate) struct PanelSums {
+pub(crate) struct PanelSums<'p> {
     at: Pointers,
     /// The loop over lanes or groups.
-    outside: LoopStrides,
+    outside: &'p LoopStrides,
     /// The innermost loop.
-    neighbours: LoopStrides,
+    neighbours: &'p LoopStrides,
     /// The strides from one step of a panel to the next, for wide panels and for narrow ones.
-    step_strides: [[isize; OPERANDS]; 2],
+    step_strides: [&'p [isize; OPERANDS]; 2],
     /// The strides from one panel to the next, for wide panels and for narrow ones.
-    panel_strides: [[isize; OPERANDS]; 2],
+    panel_strides: &'p [[isize; OPERANDS]; 2],
     /// The rows of a group, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
-    moving: InputSet,
+    moving: Option<InputSet>,
     /// Whether results are added to the output, at the first step of `outside` and at the others.
     is_added: [bool; 2],
 }
@@ -98,12 +101,12 @@ pub(crate) struct Panels<'p> {
     pub(super) count: usize,
     /// The strides from one panel to the next.
     pub(super) panel_strides: &'p [isize; OPERANDS],
-    /// Whether they have [`WIDE`] neighbours, else [`NARROW`] ones.
-    pub(super) is_wide: bool,
+    /// The number of neighbours: [`WIDE`] or [`NARROW`], or any if elements are visited one by one.
+    pub(super) width: usize,
     /// The strides from one neighbour to the next.
     pub(super) neighbours: &'p [isize; OPERANDS],
-    /// The inputs that move from one neighbour to the next.
-    pub(super) moving: InputSet,
+    /// The inputs that move from one neighbour to the next; `None` if elements are visited one by one.
+    pub(super) moving: Option<InputSet>,
     /// The number of steps that are combined.
     pub(super) steps: usize,
     /// The strides from one step to the next.
@@ -114,28 +117,59 @@ pub(crate) struct Panels<'p> {
     pub(super) overlap: usize,
 }
 
-impl PanelSums {
-    /// The rows of a block, as sums of one row each.
-    pub(super) fn of_rows(block: &Block<'_>, moving: InputSet) -> Self {
-        let [outside, neighbours] = block.loops();
-        let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
-        Self {
-            at: *block.at,
-            outside,
-            neighbours,
-            step_strides,
-            panel_strides,
-            rows: Some(1),
-            moving,
-            is_added: [false; 2],
+impl Block {
+    /// Calls `then` with the panels of a block, or with all of its elements as neighbours that are visited one by one. Compiled
+    /// once.
+    pub(super) fn for_each_panel(
+        &self,
+        inputs: usize,
+        fits_panels: bool,
+        then: &mut dyn FnMut(&Pointers, &Panels<'_>),
+    ) {
+        let Block { rows, row, rounds, steps, moving, .. } = self;
+        let (mut at, mut round) = (self.at, 0);
+        let has_panels = fits_panels && row.len >= NARROW && moving.is_some();
+        loop {
+            if has_panels {
+                // a row of one panel needs no strides to the next one
+                let has_more = row.len > NARROW;
+                let panel_strides =
+                    if has_more { panel_strides(&row.strides) } else { [ONE_STEP.strides; 2] };
+                let sums = PanelSums {
+                    at,
+                    outside: rows,
+                    neighbours: row,
+                    step_strides: [&steps.strides; 2],
+                    panel_strides: &panel_strides,
+                    rows: Some(steps.len),
+                    moving: *moving,
+                    is_added: [round > 0; 2],
+                };
+                sums.for_each(inputs, &mut *then);
+            } else {
+                let panels = Panels {
+                    count: rows.len,
+                    panel_strides: &rows.strides,
+                    width: row.len,
+                    neighbours: &row.strides,
+                    moving: None,
+                    steps: steps.len,
+                    step_strides: &steps.strides,
+                    is_added: round > 0,
+                    overlap: 0,
+                };
+                then(&at, &panels);
+            }
+            round += 1;
+            if round == rounds.len {
+                return;
+            }
+            advance(&mut at, &rounds.strides, inputs);
         }
     }
+}
 
-    /// [`for_each`](Self::for_each), compiled once.
-    pub(super) fn for_each_panel(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
-        self.for_each(inputs, then);
-    }
-
+impl PanelSums<'_> {
     /// Calls `then` with panels, and the first pointers of the output and of the inputs, of which there are `inputs`.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panels<'_>)) {
@@ -162,7 +196,7 @@ impl PanelSums {
         inputs: usize,
         then: &mut impl FnMut(&Pointers, &Panels<'_>),
     ) {
-        let LoopStrides { len, strides: neighbours } = &self.neighbours;
+        let LoopStrides { len, strides: neighbours } = self.neighbours;
         let (mut at, mut done) = (first, 0);
         while done < *len {
             let overlap = NARROW.saturating_sub(*len - done);
@@ -176,11 +210,11 @@ impl PanelSums {
             let mut panels = Panels {
                 count: at_once,
                 panel_strides: &self.outside.strides,
-                is_wide,
+                width,
                 neighbours,
                 moving: self.moving,
                 steps: 1,
-                step_strides: &self.step_strides[usize::from(!is_wide)],
+                step_strides: self.step_strides[usize::from(!is_wide)],
                 is_added,
                 overlap,
             };
@@ -294,7 +328,7 @@ impl ErasedNest {
         place: usize,
         (out, len, size): (*mut u8, usize, usize),
         RowGroups { at_once, .. }: RowGroups,
-        then: &mut dyn FnMut(&PanelSums),
+        then: &mut dyn FnMut(&PanelSums<'_>),
     ) {
         let (mut width, count) = (size, self.loops.len());
         for (i, l) in self.loops.iter_mut().enumerate().rev() {
@@ -306,38 +340,36 @@ impl ErasedNest {
         let (last, is_lane) = (count - 1, place + 1 == count);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
         let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
-        let rows = if is_lane { ONE_STEP } else { inner[0] };
+        let rows = if is_lane { ONE_STEP } else { inner[0].len_and_strides() };
         let (outer, outside) = split_outside(outer);
         let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
         let mut neighbours = inner[inner.len() - 1].len_and_strides();
         neighbours.strides[0] = size.cast_signed();
-        let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
+        let moving = Some(InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0));
         let mut at = self.operands.at;
         let panel_strides = panel_strides(&neighbours.strides);
-        let mut sums = PanelSums {
-            at,
-            outside: outside.len_and_strides(),
-            neighbours,
-            step_strides: if is_lane { panel_strides } else { [rows.strides; 2] },
-            panel_strides,
-            rows: None,
-            moving,
-            is_added: [false; 2],
-        };
+        let step_strides = if is_lane { [&panel_strides[0], &panel_strides[1]] } else { [&rows.strides; 2] };
         let (mut position, mut done) = (Steps::filled(outer.len(), 0), 0);
         while done < rows.len {
             let mut taken = at_once.min(rows.len - done);
-            if !is_lane {
-                (sums.rows, sums.is_added) = (Some(taken), [done > 0, true]);
-            }
-            if outside.len == 1 && taken == at_once {
+            let group = (!is_lane).then_some(taken);
+            let (mut groups, mut is_added) = (outside, [done > 0; 2]);
+            if !is_lane && outside.len == 1 && taken == at_once {
                 // all groups at once
-                let groups = (rows.len - done) / at_once;
-                sums.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
-                taken *= groups;
-            } else {
-                (sums.outside, sums.is_added[1]) = (outside.len_and_strides(), sums.is_added[0]);
+                let count = (rows.len - done) / at_once;
+                groups = LoopStrides { len: count, strides: scaled(&rows.strides, taken) };
+                (taken, is_added[1]) = (taken * count, true);
             }
+            let mut sums = PanelSums {
+                at,
+                outside: &groups,
+                neighbours: &neighbours,
+                step_strides,
+                panel_strides: &panel_strides,
+                rows: group,
+                moving,
+                is_added,
+            };
             loop {
                 sums.at = at;
                 then(&sums);
@@ -355,12 +387,10 @@ impl ErasedNest {
 }
 
 /// Separates one loop from the others: the innermost one that is not short, or else the innermost one.
-fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], Loop) {
+fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], LoopStrides) {
     let Some(last) = outer.len().checked_sub(1) else { return (outer, ONE_STEP) };
     let place = outer.iter().rposition(|l| l.len >= NARROW).unwrap_or(last);
     outer[place..].rotate_left(1);
-    let outside = outer[last];
+    let outside = outer[last].len_and_strides();
     (&mut outer[..last], outside)
 }
-
-const ONE_STEP: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };

@@ -13,11 +13,11 @@
 //! - The other files of `nest` have no unsafe code, but keep its invariant.
 
 use super::arrange::RawOutput;
-use super::cut::{Block, Tiles, advance, small_block};
-use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE, width};
+use super::cut::{Block, Tiles, advance};
+use super::panels::{NARROW, Panels, RowGroups, WIDE};
 use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
-    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
+    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
 use crate::kernel::memory::{CACHE_LINE, OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
@@ -196,9 +196,9 @@ macro_rules! elements {
                 map: &mut M,
                 op: O,
             ) {
-                match panels.moving.0 {
+                match panels.moving {
                     // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
+                    $(Some(InputSet($moving)) => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
                     _ => unreachable!("no row loop for these inputs"),
                 }
             }
@@ -286,10 +286,10 @@ unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Oper
     map: &mut M,
     op: O,
 ) {
-    let (&Panels { count, is_wide, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
+    let (&Panels { count, width, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
     for _ in 0..count {
         let mut first_at = panel_at;
-        for i in 0..width(is_wide) {
+        for i in 0..width {
             if i >= overlap {
                 // SAFETY: The caller promises these elements.
                 unsafe {
@@ -313,7 +313,7 @@ pub(crate) trait Rows {
     /// # Safety
     /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
     /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
-    unsafe fn rows(&self, block: &Block<'_>);
+    unsafe fn rows(&self, block: &Block);
 }
 
 /// [`Rows`] for an output with elements `T` and inputs with elements `E`.
@@ -330,7 +330,7 @@ pub(crate) unsafe trait FillsOf<A, E>: Rows {}
 
 /// Loops that compute elements `A` from those of the inputs. As [`Rows`], they write these to slots.
 pub(crate) trait ElementLoops<A>: Rows {
-    /// Combines the elements of panels. Does nothing unless [`fits_panels`] holds.
+    /// Combines the elements of panels, which are in registers if [`fits_panels`] holds.
     ///
     /// # Safety
     /// As for [`Elements::panels`].
@@ -368,7 +368,7 @@ unsafe impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
 unsafe impl<M: MapElement<A, E>, A, E: Elements> FillsOf<A, E> for Visitor<Write<M>, MaybeUninit<A>, E> {}
 
 impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
-    unsafe fn rows(&self, block: &Block<'_>) {
+    unsafe fn rows(&self, block: &Block) {
         // SAFETY: As the caller promises.
         unsafe { visit_rows(block, &mut *self.0.borrow_mut()) };
     }
@@ -393,7 +393,7 @@ unsafe impl<M: MapElement<A, E> + Copy, A, E: Elements> FillsOf<A, E>
 }
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
-    unsafe fn rows(&self, block: &Block<'_>) {
+    unsafe fn rows(&self, block: &Block) {
         // SAFETY: As the caller promises.
         unsafe { visit_rows(block, &mut { self.0 }) };
     }
@@ -412,7 +412,7 @@ impl<R, E: Elements, M: MapElement<R, E>> Visit<MaybeUninit<R>, E> for Write<M> 
 
 /// # Safety
 /// As for [`Rows::rows`].
-unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &mut V) {
+unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut V) {
     let rest = match block.moving {
         Some(moving) => {
             let rows = VisitRows { block, moving, visit, types: PhantomData::<fn((T, E)) -> (T, E)> };
@@ -430,7 +430,7 @@ unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &
 
 /// Visits the rows of a block by a row loop.
 struct VisitRows<'n, V, T, E> {
-    block: &'n Block<'n>,
+    block: &'n Block,
     moving: InputSet,
     visit: &'n mut V,
     types: Invariant<(T, E)>,
@@ -444,7 +444,8 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
     fn run(self) -> Self::Output {
         let Self { block, moving, visit, .. } = self;
         // local copies: LLVM knows that writes to the output do not change them
-        let (mut at, row_strides, rows, len) = (*block.at, block.row_strides, block.rows, block.len);
+        let (mut at, row_strides) = (block.at, block.rows.strides);
+        let (rows, len) = (block.rows.len, block.row.len);
         for _ in 0..rows {
             // SAFETY: `rows` was promised these elements, which are contiguous or stay, as `moving` says.
             unsafe { E::row(slice::from_raw_parts_mut(at[0].cast::<T>(), len), &at, moving, visit) };
@@ -469,19 +470,10 @@ impl<M, A, E, O> MapReduce<M, A, E, O> {
 }
 
 impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for MapReduce<M, A, E, O> {
-    unsafe fn rows(&self, block: &Block<'_>) {
-        match block.moving {
-            Some(moving) if const { fits_panels::<A>() } && block.len >= NARROW => {
-                PanelSums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
-                    // SAFETY: The caller promises these elements. A sum of one row is a copy of its elements.
-                    unsafe { self.panels(at, panels) };
-                });
-            }
-            _ => {
-                // SAFETY: As the caller promises.
-                block.for_each_at(E::COUNT, &mut |at| unsafe { at[0].cast::<A>().write(self.one(at)) });
-            }
-        }
+    unsafe fn rows(&self, block: &Block) {
+        // SAFETY: The caller promises these elements.
+        let mut combine = |at: &Pointers, panels: &Panels<'_>| unsafe { self.panels(at, panels) };
+        block.for_each_panel(E::COUNT, const { fits_panels::<A>() }, &mut combine);
     }
 }
 
@@ -495,13 +487,17 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     for MapReduce<M, A, E, O>
 {
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
-        if const { fits_panels::<A>() } {
-            let &Self { map, op, types } = self;
-            if panels.is_wide {
-                CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch();
-            } else {
-                CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch();
+        let &Self { mut map, op, types } = self;
+        match panels.moving {
+            Some(_) if const { fits_panels::<A>() } => {
+                if panels.width == WIDE {
+                    CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch();
+                } else {
+                    CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch();
+                }
             }
+            // SAFETY: The caller promises these elements.
+            _ => unsafe { combine_one_by_one::<A, E, M, O>(at, panels, &mut map, op) },
         }
     }
 
@@ -613,22 +609,27 @@ pub(crate) fn fill<'s, A, E>(
 
 /// [`visit`] without types: those of the output and of the inputs are those of `rows`.
 fn visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
-    match visit_small(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), inputs, rows) {
+    match visit_small(out.axes.sizes, &out, None, inputs, rows) {
         Some(written) => written,
         None => visit_nest(out, inputs, rows),
     }
 }
 
-/// See [`small_block`].
+/// See [`Block::set_small`]. Only [`ElementLoops`] combine elements to one output.
 #[inline]
 fn visit_small<'s>(
     shape: &[usize],
-    out: (*mut u8, usize, Option<&[isize]>),
+    out: &RawOutput<'_>,
+    dropped: Dropped<'_>,
     inputs: &RawInputs<'_>,
     rows: &dyn Rows,
 ) -> Option<Written<'s>> {
-    // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
-    let count = small_block(shape, out, inputs, &mut |block| unsafe { rows.rows(&block) })?;
+    let mut block = Block::new([out.at; OPERANDS]);
+    let count = block.set_small(shape, out, dropped, inputs)?;
+    if count > 0 {
+        // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+        unsafe { rows.rows(&block) };
+    }
     Some(Written(count, PhantomData))
 }
 
@@ -736,9 +737,9 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         let (rows, mut count) = (self.pass.rows, 0);
         ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
-            count += block.rows * block.len;
+            count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands.
-            unsafe { rows.rows(&block) };
+            unsafe { rows.rows(block) };
         });
         Written(count, PhantomData)
     }
@@ -771,8 +772,8 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
                     at[k] = start.wrapping_add(offsets[k]);
                 }
             }
-            let block = part.block_of_copies(&at, copied);
-            count += block.rows * block.len;
+            let block = part.block_of_copies(at, copied);
+            count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
             unsafe { rows.rows(&block) };
         }
@@ -805,6 +806,26 @@ impl<'t, 's, A> Destination<'t, 's, A> {
         let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
         // SAFETY: The slots are contiguous, and the destination had them alone.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
+    }
+}
+
+impl<'s, A: Clone> Destination<'_, 's, A> {
+    /// Combines the elements of a source to the slots, if they are few. See [`Nest::reducing`] for the arguments.
+    ///
+    /// # Errors
+    /// Returns the destination if a nest is needed, if elements must be prepared, or if the outputs are no slots.
+    #[inline]
+    pub(crate) fn combine_few(
+        self,
+        source: &Source<'_, A>,
+        shape: &[usize],
+        dropped: Dropped<'_>,
+    ) -> Result<Written<'s>, Self> {
+        let written = match (self.store, source.prepare()) {
+            (None, None) => visit_small(shape, &self.out, dropped, source.inputs(), source.element_loops()),
+            _ => None,
+        };
+        written.ok_or(self)
     }
 }
 
@@ -1103,8 +1124,10 @@ impl<'a, A: Clone> Source<'a, A> {
     pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
         ensure(slots.len() == shape.iter().product(), "not one slot for each element");
         if !self.is_stored() {
-            let out = (slots.start().cast(), size_of::<A>(), None);
-            if let Some(written) = visit_small(shape, out, self.inputs(), self.element_loops()) {
+            let strides = standard_strides(shape);
+            let axes = StridedAxes { sizes: shape, strides: &strides };
+            let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes };
+            if let Some(written) = visit_small(shape, &out, None, self.inputs(), self.element_loops()) {
                 return written;
             }
         }

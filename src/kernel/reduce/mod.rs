@@ -54,16 +54,8 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        let is_small = is_small(source.inputs(), shape, reserved.shape(), size_of::<A>());
-        let order = if is_small { None } else { Some(&kept as _) };
-        return reserved.filled_by(order, &mut |out| {
-            run(Job {
-                source: source.clone(),
-                shape,
-                destination: Some(Destination::slots(out)),
-                dropped,
-                is_small,
-            })
+        return reserved.filled_by(Some(&kept), |out| {
+            run(Job { source: source.clone(), shape, destination: Some(Destination::slots(out)), dropped })
         });
     }
     // initialised: a panic drops the results stored so far
@@ -90,11 +82,10 @@ pub(crate) fn into<A: Clone, D: Dimension>(
         return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
     if const { can_leak::<A>() } {
-        let is_small = is_small(source.inputs(), shape, out.shape(), size_of::<A>());
         // shared by threads, each of which stores results in its own outputs
         let store = SharedVisitor::new(store);
         let destination = Some(Destination::elements(Output::of(out), &store));
-        run(Job { source: source.clone(), shape, destination, dropped, is_small });
+        run(Job { source: source.clone(), shape, destination, dropped });
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
@@ -130,7 +121,6 @@ pub(crate) struct Job<'j, 's, A> {
     shape: &'j [usize],
     destination: Option<Destination<'j, 's, A>>,
     dropped: Dropped<'j>,
-    is_small: bool,
 }
 
 /// Runs a reduction of elements that [can leak](can_leak).
@@ -176,6 +166,9 @@ fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize)
     len > 0 && len <= most && (inputs.are_standard() || is_row())
 }
 
+/// The most elements of an array in standard layout that are combined one by one.
+const FEW_STORED: usize = 16;
+
 /// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the
 /// results, which two halves of a reduced loop would have to combine.
 fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
@@ -193,10 +186,21 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
     fn run(&mut self) -> Written<'s> {
-        match self.destination.take() {
-            None => Written::none(),
-            Some(destination) if self.is_small => self.run_small(destination),
-            Some(destination) => self.run_large(destination),
+        let Some(destination) = self.destination.take() else { return Written::none() };
+        let is_few = |elements: &[A]| elements.len() <= FEW_STORED;
+        let few = match self.source.as_slice().is_none_or(is_few) {
+            true => destination.combine_few(&self.source, self.shape, self.dropped),
+            false => Err(destination),
+        };
+        few.unwrap_or_else(|destination| self.run_more(destination))
+    }
+
+    #[inline(never)]
+    fn run_more(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
+        if is_small(self.source.inputs(), self.shape, destination.shape(), size_of::<A>()) {
+            self.run_small(destination)
+        } else {
+            self.run_large(destination)
         }
     }
 
