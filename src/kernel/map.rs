@@ -96,20 +96,14 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Arranges a nest unless it is small, and runs it.
+/// Arranges a nest, and runs it.
 pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
-    let is_small = nest.is_small();
-    if !is_small {
-        nest.arrange(0);
-    }
-    run(nest, is_small)
+    nest.arrange(0);
+    run(nest)
 }
 
 /// Runs an arranged nest.
-pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>, is_small: bool) -> Written<'s> {
-    if is_small {
-        return nest.run_rows();
-    }
+pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
     match Tile::of(&nest) {
         None => nest.run_rows(),
         Some(tile) => nest.run_tiles(&tile.steps, tile.copied),

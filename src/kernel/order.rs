@@ -16,25 +16,22 @@ pub(crate) trait AxisOrder {
 /// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed
 /// to it: an array with elements has few of these.
 pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
+    let mut len = 1;
     if shape.contains(&0) {
         strides.fill(0);
         return 0;
     }
-    let mut len = 1;
     let is_turned = match (shape, order) {
-        (&[size], _) => {
-            strides[0] = 1;
-            return size;
-        }
+        ([] | [_], _) | (_, None) => false,
         // small arrays would notice the time of a sort
-        (&[m, n], _) => {
-            let is_inside = |order: &dyn AxisOrder| order.is_inside(shape, 0, 1) == Some(true);
-            let is_turned = m > 1 && n > 1 && order.is_some_and(is_inside);
-            (strides[0], strides[1]) = if is_turned { (1, m) } else { (n, 1) };
-            return m * n;
+        (&[m, n], Some(order)) => {
+            if m > 1 && n > 1 && order.is_inside(shape, 0, 1) == Some(true) {
+                (strides[0], strides[1]) = (1, m);
+                return m * n;
+            }
+            false
         }
         (_, Some(order)) => sort(strides, shape, order),
-        (_, None) => false,
     };
     if is_turned {
         let (mut stack, mut heap) = ([0; 8], Vec::new());

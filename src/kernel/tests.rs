@@ -361,7 +361,7 @@ fn what_is_not_filled_is_not_read() {
                 (ErasedNest::new(), ErasedNest::new(), Inputs::from((&*x,)));
             let nest = Nest::new_with_slots(&mut erased, out, &inputs, &cloned).expect("an index");
             let [first, _] = nest.halves(0, &mut scratch);
-            super::map::run(first, false)
+            super::map::run(first)
         })
     });
     assert_eq!(half, unwritten);

@@ -4,8 +4,8 @@
 
 use super::panels::NARROW;
 use super::{
-    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SHORT_ROW,
-    SMALL_NEST, Steps, StridedAxes, steps,
+    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, SHORT_ROW, Steps,
+    StridedAxes, steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
@@ -78,32 +78,6 @@ impl ErasedNest {
         }
         ensure(out_axis == out.sizes.len(), "the output has an axis that the shape has not");
         false
-    }
-
-    /// See [`Nest::is_small`](super::Nest::is_small).
-    #[inline]
-    pub(super) fn is_small(&mut self) -> bool {
-        if self.loops.len() == 2 {
-            if self.loops[0].strides[0] == self.operands.sizes[0].cast_signed() && self.loops[0].kept {
-                self.loops.swap(0, 1);
-            }
-            self.merge();
-        }
-        let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.operands.sizes[k].cast_signed();
-        let are_read = |l: &Loop| self.with_gaps(l) == InputSet::NONE;
-        match &*self.loops {
-            [] => true,
-            [l] => l.len <= SMALL_NEST && is_adjacent(0, l) && (l.len <= ONE_BY_ONE || are_read(l)),
-            [rows, l] => {
-                let steps = rows.len.saturating_mul(l.len);
-                l.len > 3
-                    && steps <= SMALL_NEST
-                    && is_adjacent(0, l)
-                    && are_read(l)
-                    && (steps < ONE_BY_ONE || self.has_row_along(l))
-            }
-            _ => false,
-        }
     }
 
     /// Whether there is a row loop for the inputs that move along `l`.
@@ -329,6 +303,7 @@ impl ErasedNest {
 }
 
 /// The pointer, the bytes of an element and the axes of an output.
+#[derive(Clone, Copy)]
 pub(super) struct RawOutput<'a> {
     pub(super) at: *mut u8,
     pub(super) size: usize,

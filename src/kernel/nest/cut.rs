@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::panels::{LoopStrides, NARROW, ONE_STEP};
+use super::panels::{LoopStrides, NARROW, ONE_STEP, Panels};
 use super::{
     Access, Dropped, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers,
     RawInputs, SHORT_ROW, SMALL_NEST, Steps, steps,
@@ -11,9 +11,6 @@ use super::{
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::iter::zip;
-
-/// The most elements of a lane that are combined one by one.
-const MAX_LANE: usize = 16;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 pub(crate) struct Block {
@@ -209,6 +206,26 @@ impl Block {
         }
     }
 
+    /// Calls `then` with the outputs as neighbours that are visited one by one, at each step of the outer reduced loop.
+    pub(super) fn for_each_round(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
+        let mut at = self.at;
+        for round in 0..self.rounds.len {
+            let panels = Panels {
+                count: self.rows.len,
+                panel_strides: &self.rows.strides,
+                width: self.row.len,
+                neighbours: &self.row.strides,
+                moving: InputSet::NONE,
+                steps: self.steps.len,
+                step_strides: &self.steps.strides,
+                is_added: round > 0,
+                overlap: 0,
+            };
+            then(&at, &panels);
+            advance(&mut at, &self.rounds.strides, inputs);
+        }
+    }
+
     /// Makes a block of one element the block of all elements of `shape`, straight from shapes and strides, if these elements are
     /// few. The arguments are those of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest is needed.
     ///
@@ -224,9 +241,8 @@ impl Block {
         let (info, mut out_axis) = (inputs.info, out.axes.sizes.len());
         let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         let (total, outputs) = (product(shape), product(out.axes.sizes));
-        let is_few = total <= ONE_BY_ONE && total <= outputs * MAX_LANE;
-        let is_row = || shape.last().is_some_and(|&len| len >= NARROW && out.axes.sizes.last() == Some(&len));
-        if total == 0 || total > SMALL_NEST || !is_few && total > outputs && !is_row() {
+        let most = if total > outputs { ONE_BY_ONE } else { SMALL_NEST };
+        if total == 0 || total > most {
             return (total == 0).then_some(0);
         }
         ensure(out_axis <= shape.len(), "the output has more axes than the shape");
@@ -249,7 +265,7 @@ impl Block {
                 Some(_) => [&mut self.row, &mut self.rows],
                 None => [&mut self.steps, &mut self.rounds],
             };
-            let l = if inner.len == 1 { inner } else { outer };
+            let l = if inner.len == 1 { &mut *inner } else { &mut *outer };
             if len > 1 {
                 if l.len > 1 {
                     return None;
@@ -257,18 +273,18 @@ impl Block {
                 (l.len, l.strides[0]) = (len, stride.unwrap_or(0));
             }
             inputs.add_strides(shape, axis, &mut l.strides);
+            outer.merge(inner, info.count);
         }
         ensure(out_axis == 0, "the output has an axis that the shape has not");
         let size = out.size.cast_signed();
         if self.rows.len > 1 && self.row.strides[0] != size && self.rows.strides[0] == size {
             core::mem::swap(&mut self.rows, &mut self.row);
+            self.rows.merge(&mut self.row, info.count);
         }
-        self.rows.merge(&mut self.row, info.count);
-        self.rounds.merge(&mut self.steps, info.count);
         if self.row.len >= NARROW && self.row.strides[0] == size {
             self.set_moving(&info.sizes, info.count + 1, info.row_loops);
         }
-        (is_few || self.moving.is_some()).then(|| self.outputs())
+        (total <= ONE_BY_ONE || self.moving.is_some()).then(|| self.outputs())
     }
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
@@ -288,7 +304,7 @@ impl Block {
 
 impl LoopStrides {
     /// Merges this loop into `inner`, if it continues it in the output and the first `inputs` inputs.
-    #[inline(always)]
+    #[inline]
     fn merge(&mut self, inner: &mut Self, inputs: usize) {
         let continues = |k: usize| self.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
         if self.len > 1 && (0..=inputs).all(continues) {

@@ -152,11 +152,6 @@ impl<'a> RawInputs<'a> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
     }
 
-    /// Whether every array is in standard layout and has elements.
-    pub(crate) fn are_standard(&self) -> bool {
-        (0..self.info.count).all(|k| self.standard_len(k).is_some())
-    }
-
     /// Whether the last axis of every array has stride 0.
     pub(crate) fn are_repeated(&self) -> bool {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
@@ -254,10 +249,7 @@ impl AxisOrder for RawInputs<'_> {
         for k in 0..self.info.count {
             let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
             if former != 0 && latter != 0 {
-                if former >= latter {
-                    return Some(false);
-                }
-                inside = Some(true);
+                inside = Some(inside != Some(false) && former < latter);
             }
         }
         inside

@@ -22,7 +22,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::cut::{Block, advance, advance_tile, is_dense};
+use super::cut::{Block, advance_tile, is_dense};
 use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 
@@ -52,9 +52,6 @@ pub(super) struct LoopStrides {
     pub(super) strides: [isize; OPERANDS],
 }
 
-/// A loop of one step.
-pub(super) const ONE_STEP: LoopStrides = LoopStrides { len: 1, strides: [0; OPERANDS] };
-
 impl Loop {
     pub(super) fn len_and_strides(&self) -> LoopStrides {
         LoopStrides { len: self.len, strides: self.strides }
@@ -78,20 +75,20 @@ fn panel_strides(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
 }
 
 /// The panels at each index of a loop: those of a lane, or of a group of rows.
-pub(crate) struct PanelSums<'p> {
+pub(crate) struct PanelSums {
     at: Pointers,
     /// The loop over lanes or groups.
-    outside: &'p LoopStrides,
+    outside: LoopStrides,
     /// The innermost loop.
-    neighbours: &'p LoopStrides,
+    neighbours: LoopStrides,
     /// The strides from one step of a panel to the next, for wide panels and for narrow ones.
-    step_strides: [&'p [isize; OPERANDS]; 2],
+    step_strides: [[isize; OPERANDS]; 2],
     /// The strides from one panel to the next, for wide panels and for narrow ones.
-    panel_strides: &'p [[isize; OPERANDS]; 2],
+    panel_strides: [[isize; OPERANDS]; 2],
     /// The rows of a group, or `None` for a lane.
     rows: Option<usize>,
     /// The inputs that move along a panel.
-    moving: Option<InputSet>,
+    moving: InputSet,
     /// Whether results are added to the output, at the first step of `outside` and at the others.
     is_added: [bool; 2],
 }
@@ -101,12 +98,12 @@ pub(crate) struct Panels<'p> {
     pub(super) count: usize,
     /// The strides from one panel to the next.
     pub(super) panel_strides: &'p [isize; OPERANDS],
-    /// The number of neighbours: [`WIDE`] or [`NARROW`], or any if elements are visited one by one.
+    /// The number of neighbours: [`WIDE`] or [`NARROW`], or any if they are visited one by one.
     pub(super) width: usize,
     /// The strides from one neighbour to the next.
     pub(super) neighbours: &'p [isize; OPERANDS],
-    /// The inputs that move from one neighbour to the next; `None` if elements are visited one by one.
-    pub(super) moving: Option<InputSet>,
+    /// The inputs that move from one neighbour to the next.
+    pub(super) moving: InputSet,
     /// The number of steps that are combined.
     pub(super) steps: usize,
     /// The strides from one step to the next.
@@ -117,59 +114,28 @@ pub(crate) struct Panels<'p> {
     pub(super) overlap: usize,
 }
 
-impl Block {
-    /// Calls `then` with the panels of a block, or with all of its elements as neighbours that are visited one by one. Compiled
-    /// once.
-    pub(super) fn for_each_panel(
-        &self,
-        inputs: usize,
-        fits_panels: bool,
-        then: &mut dyn FnMut(&Pointers, &Panels<'_>),
-    ) {
-        let Block { rows, row, rounds, steps, moving, .. } = self;
-        let (mut at, mut round) = (self.at, 0);
-        let has_panels = fits_panels && row.len >= NARROW && moving.is_some();
-        loop {
-            if has_panels {
-                // a row of one panel needs no strides to the next one
-                let has_more = row.len > NARROW;
-                let panel_strides =
-                    if has_more { panel_strides(&row.strides) } else { [ONE_STEP.strides; 2] };
-                let sums = PanelSums {
-                    at,
-                    outside: rows,
-                    neighbours: row,
-                    step_strides: [&steps.strides; 2],
-                    panel_strides: &panel_strides,
-                    rows: Some(steps.len),
-                    moving: *moving,
-                    is_added: [round > 0; 2],
-                };
-                sums.for_each(inputs, &mut *then);
-            } else {
-                let panels = Panels {
-                    count: rows.len,
-                    panel_strides: &rows.strides,
-                    width: row.len,
-                    neighbours: &row.strides,
-                    moving: None,
-                    steps: steps.len,
-                    step_strides: &steps.strides,
-                    is_added: round > 0,
-                    overlap: 0,
-                };
-                then(&at, &panels);
-            }
-            round += 1;
-            if round == rounds.len {
-                return;
-            }
-            advance(&mut at, &rounds.strides, inputs);
+impl PanelSums {
+    /// The rows of a block, as sums of one row each.
+    pub(super) fn of_rows(block: &Block, moving: InputSet) -> Self {
+        let (outside, neighbours) = (block.rows, block.row);
+        let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
+        Self {
+            at: block.at,
+            outside,
+            neighbours,
+            step_strides,
+            panel_strides,
+            rows: Some(1),
+            moving,
+            is_added: [false; 2],
         }
     }
-}
 
-impl PanelSums<'_> {
+    /// [`for_each`](Self::for_each), compiled once.
+    pub(super) fn for_each_panel(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
+        self.for_each(inputs, then);
+    }
+
     /// Calls `then` with panels, and the first pointers of the output and of the inputs, of which there are `inputs`.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panels<'_>)) {
@@ -196,7 +162,7 @@ impl PanelSums<'_> {
         inputs: usize,
         then: &mut impl FnMut(&Pointers, &Panels<'_>),
     ) {
-        let LoopStrides { len, strides: neighbours } = self.neighbours;
+        let LoopStrides { len, strides: neighbours } = &self.neighbours;
         let (mut at, mut done) = (first, 0);
         while done < *len {
             let overlap = NARROW.saturating_sub(*len - done);
@@ -214,7 +180,7 @@ impl PanelSums<'_> {
                 neighbours,
                 moving: self.moving,
                 steps: 1,
-                step_strides: self.step_strides[usize::from(!is_wide)],
+                step_strides: &self.step_strides[usize::from(!is_wide)],
                 is_added,
                 overlap,
             };
@@ -328,7 +294,7 @@ impl ErasedNest {
         place: usize,
         (out, len, size): (*mut u8, usize, usize),
         RowGroups { at_once, .. }: RowGroups,
-        then: &mut dyn FnMut(&PanelSums<'_>),
+        then: &mut dyn FnMut(&PanelSums),
     ) {
         let (mut width, count) = (size, self.loops.len());
         for (i, l) in self.loops.iter_mut().enumerate().rev() {
@@ -345,31 +311,33 @@ impl ErasedNest {
         let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
         let mut neighbours = inner[inner.len() - 1].len_and_strides();
         neighbours.strides[0] = size.cast_signed();
-        let moving = Some(InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0));
+        let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
         let mut at = self.operands.at;
         let panel_strides = panel_strides(&neighbours.strides);
-        let step_strides = if is_lane { [&panel_strides[0], &panel_strides[1]] } else { [&rows.strides; 2] };
+        let mut sums = PanelSums {
+            at,
+            outside,
+            neighbours,
+            step_strides: if is_lane { panel_strides } else { [rows.strides; 2] },
+            panel_strides,
+            rows: None,
+            moving,
+            is_added: [false; 2],
+        };
         let (mut position, mut done) = (Steps::filled(outer.len(), 0), 0);
         while done < rows.len {
             let mut taken = at_once.min(rows.len - done);
-            let group = (!is_lane).then_some(taken);
-            let (mut groups, mut is_added) = (outside, [done > 0; 2]);
-            if !is_lane && outside.len == 1 && taken == at_once {
-                // all groups at once
-                let count = (rows.len - done) / at_once;
-                groups = LoopStrides { len: count, strides: scaled(&rows.strides, taken) };
-                (taken, is_added[1]) = (taken * count, true);
+            if !is_lane {
+                (sums.rows, sums.is_added) = (Some(taken), [done > 0, true]);
             }
-            let mut sums = PanelSums {
-                at,
-                outside: &groups,
-                neighbours: &neighbours,
-                step_strides,
-                panel_strides: &panel_strides,
-                rows: group,
-                moving,
-                is_added,
-            };
+            if outside.len == 1 && taken == at_once {
+                // all groups at once
+                let groups = (rows.len - done) / at_once;
+                sums.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
+                taken *= groups;
+            } else {
+                (sums.outside, sums.is_added[1]) = (outside, sums.is_added[0]);
+            }
             loop {
                 sums.at = at;
                 then(&sums);
@@ -394,3 +362,6 @@ fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], LoopStrides) {
     let outside = outer[last].len_and_strides();
     (&mut outer[..last], outside)
 }
+
+/// A loop of one step.
+pub(super) const ONE_STEP: LoopStrides = LoopStrides { len: 1, strides: [0; OPERANDS] };

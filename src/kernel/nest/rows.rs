@@ -14,12 +14,13 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance};
-use super::panels::{NARROW, Panels, RowGroups, WIDE};
+use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
-    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
+    Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, ONE_BY_ONE, OPERANDS,
+    Output, Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides,
+    steps,
 };
-use crate::kernel::memory::{CACHE_LINE, OperandCopies, Slot, Slots, gather};
+use crate::kernel::memory::{Buffer, CACHE_LINE, OperandCopies, Slot, Slots, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, neutral, plain_size};
@@ -196,9 +197,9 @@ macro_rules! elements {
                 map: &mut M,
                 op: O,
             ) {
-                match panels.moving {
+                match panels.moving.0 {
                     // SAFETY: The caller promises these elements.
-                    $(Some(InputSet($moving)) => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
+                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
                     _ => unreachable!("no row loop for these inputs"),
                 }
             }
@@ -330,7 +331,7 @@ pub(crate) unsafe trait FillsOf<A, E>: Rows {}
 
 /// Loops that compute elements `A` from those of the inputs. As [`Rows`], they write these to slots.
 pub(crate) trait ElementLoops<A>: Rows {
-    /// Combines the elements of panels, which are in registers if [`fits_panels`] holds.
+    /// Combines the elements of panels. Does nothing unless [`fits_panels`] holds.
     ///
     /// # Safety
     /// As for [`Elements::panels`].
@@ -471,9 +472,24 @@ impl<M, A, E, O> MapReduce<M, A, E, O> {
 
 impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for MapReduce<M, A, E, O> {
     unsafe fn rows(&self, block: &Block) {
-        // SAFETY: The caller promises these elements.
-        let mut combine = |at: &Pointers, panels: &Panels<'_>| unsafe { self.panels(at, panels) };
-        block.for_each_panel(E::COUNT, const { fits_panels::<A>() }, &mut combine);
+        match block.moving {
+            Some(moving)
+                if const { fits_panels::<A>() } && block.row.len >= NARROW && block.steps.len == 1 =>
+            {
+                PanelSums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
+                    // SAFETY: The caller promises these elements. A sum of one row is a copy of its elements.
+                    unsafe { self.panels(at, panels) };
+                });
+            }
+            _ => {
+                let &Self { mut map, op, .. } = self;
+                // SAFETY: As the caller promises.
+                let mut combine = |at: &Pointers, panels: &Panels<'_>| unsafe {
+                    combine_one_by_one::<A, E, M, O>(at, panels, &mut map, op);
+                };
+                block.for_each_round(E::COUNT, &mut combine);
+            }
+        }
     }
 }
 
@@ -487,17 +503,13 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     for MapReduce<M, A, E, O>
 {
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
-        let &Self { mut map, op, types } = self;
-        match panels.moving {
-            Some(_) if const { fits_panels::<A>() } => {
-                if panels.width == WIDE {
-                    CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch();
-                } else {
-                    CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch();
-                }
+        if const { fits_panels::<A>() } {
+            let &Self { map, op, types } = self;
+            if panels.width == WIDE {
+                CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch();
+            } else {
+                CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch();
             }
-            // SAFETY: The caller promises these elements.
-            _ => unsafe { combine_one_by_one::<A, E, M, O>(at, panels, &mut map, op) },
         }
     }
 
@@ -592,7 +604,7 @@ unsafe impl<P: Send> Send for Nest<'_, P> {}
 /// # Panics
 /// If the inputs do not broadcast to that shape.
 pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn RowsOf<T, E>) {
-    visit_shape(out.raw(), inputs, rows);
+    ShapePass::new(out.raw(), inputs, rows as &dyn Rows).run();
 }
 
 /// Writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
@@ -604,42 +616,67 @@ pub(crate) fn fill<'s, A, E>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<A, E>,
 ) -> Written<'s> {
-    visit_shape(out.raw(), inputs, rows)
+    ShapePass::new(out.raw(), inputs, rows as &dyn Rows).run()
 }
 
-/// [`visit`] without types: those of the output and of the inputs are those of `rows`.
-fn visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
-    match visit_small(out.axes.sizes, &out, None, inputs, rows) {
-        Some(written) => written,
-        None => visit_nest(out, inputs, rows),
+/// A pass along the axes of a shape, and its arrays. Set together with their types, in this file.
+struct ShapePass<'p, 's, R: ?Sized> {
+    shape: &'p [usize],
+    out: RawOutput<'p>,
+    dropped: Dropped<'p>,
+    inputs: &'p RawInputs<'p>,
+    pass: RowPass<'p, 's, R>,
+}
+
+impl<'p, 's, R: ?Sized> ShapePass<'p, 's, R> {
+    #[inline(always)]
+    fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p R) -> Self {
+        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
+    }
+
+    /// The nest; `None` if there is no index.
+    fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's, R>>> {
+        let is_empty = erased.build(self.shape, Some(self.out), self.dropped, self.inputs);
+        (!is_empty).then_some(Nest { erased, pass: self.pass })
     }
 }
 
-/// See [`Block::set_small`]. Only [`ElementLoops`] combine elements to one output.
-#[inline]
-fn visit_small<'s>(
-    shape: &[usize],
-    out: &RawOutput<'_>,
-    dropped: Dropped<'_>,
-    inputs: &RawInputs<'_>,
-    rows: &dyn Rows,
-) -> Option<Written<'s>> {
-    let mut block = Block::new([out.at; OPERANDS]);
-    let count = block.set_small(shape, out, dropped, inputs)?;
-    if count > 0 {
-        // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
-        unsafe { rows.rows(&block) };
+impl<'s> ShapePass<'_, 's, dyn Rows + '_> {
+    /// Visits few elements as one [block](Block::set_small). Returns the number of outputs, or `None` if a nest is needed. Only
+    /// [`ElementLoops`] combine elements to one output.
+    #[inline]
+    fn run_few(&self) -> Option<usize> {
+        let mut block = Block::new([self.out.at; OPERANDS]);
+        let count = block.set_small(self.shape, &self.out, self.dropped, self.inputs)?;
+        if count > 0 {
+            // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+            unsafe { self.pass.rows.rows(&block) };
+        }
+        Some(count)
     }
-    Some(Written(count, PhantomData))
+
+    fn run(self) -> Written<'s> {
+        match self.run_few() {
+            Some(count) => Written(count, PhantomData),
+            None => self.run_nest(),
+        }
+    }
+
+    #[inline(never)]
+    fn run_nest(self) -> Written<'s> {
+        self.nest(&mut ErasedNest::new()).map_or(Written::none(), map::arrange_and_run)
+    }
 }
 
-#[inline(never)]
-fn visit_nest<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
-    let mut erased = ErasedNest::new();
-    if erased.build(out.axes.sizes, Some(out), None, inputs) {
-        return Written::none();
+impl<'s> ShapePass<'_, 's, dyn Rows + Sync + '_> {
+    fn par_run(self) -> Written<'s> {
+        let mut erased = ErasedNest::new();
+        let Some(mut nest) = self.nest(&mut erased) else { return Written::none() };
+        nest.arrange(0);
+        in_parts(nest, GRAIN, &|part| {
+            map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) })
+        })
     }
-    map::arrange_and_run(Nest { erased: &mut erased, pass: RowPass::new(rows) })
 }
 
 /// [`visit`] on several threads.
@@ -648,7 +685,7 @@ pub(crate) fn par_visit<T: Send, E: Sync>(
     inputs: &Inputs<'_, E>,
     rows: &(dyn RowsOf<T, E> + Sync),
 ) {
-    par_visit_shape(out.raw(), inputs, rows);
+    ShapePass::new(out.raw(), inputs, rows as &(dyn Rows + Sync)).par_run();
 }
 
 /// [`fill`] on several threads.
@@ -657,19 +694,7 @@ pub(crate) fn par_fill<'s, A: Send, E: Sync>(
     inputs: &Inputs<'_, E>,
     rows: &(dyn FillsOf<A, E> + Sync),
 ) -> Written<'s> {
-    par_visit_shape(out.raw(), inputs, rows)
-}
-
-fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
-    let mut erased = ErasedNest::new();
-    if erased.build(out.axes.sizes, Some(out), None, inputs) {
-        return Written::none();
-    }
-    erased.arrange(0);
-    let nest: Nest<'_, ParPass<'_, '_>> = Nest { erased: &mut erased, pass: RowPass::new(rows) };
-    in_parts(nest, GRAIN, &|part| {
-        map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) }, false)
-    })
+    ShapePass::new(out.raw(), inputs, rows as &(dyn Rows + Sync)).par_run()
 }
 
 /// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
@@ -679,7 +704,6 @@ pub(crate) struct RowPass<'a, 's, R: ?Sized> {
 }
 
 pub(crate) type SerialPass<'a, 's> = RowPass<'a, 's, dyn Rows + 'a>;
-type ParPass<'a, 's> = RowPass<'a, 's, dyn Rows + Sync + 'a>;
 
 impl<'a, R: ?Sized> RowPass<'a, '_, R> {
     #[inline(always)]
@@ -705,8 +729,7 @@ impl<'n> Nest<'n, SerialPass<'n, 'static>> {
         inputs: &Inputs<'n, E>,
         rows: &'n (dyn RowsOf<T, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
+        ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
     }
 }
 
@@ -719,19 +742,11 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
         inputs: &Inputs<'n, E>,
         rows: &'n (dyn FillsOf<A, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
+        ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
     }
 }
 
 impl<'s> Nest<'_, SerialPass<'_, 's>> {
-    /// Merges loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that arranging
-    /// it would take longer than it gains.
-    #[inline]
-    pub(crate) fn is_small(&mut self) -> bool {
-        self.erased.is_small()
-    }
-
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn run_rows(self) -> Written<'s> {
         let (rows, mut count) = (self.pass.rows, 0);
@@ -810,7 +825,7 @@ impl<'t, 's, A> Destination<'t, 's, A> {
 }
 
 impl<'s, A: Clone> Destination<'_, 's, A> {
-    /// Combines the elements of a source to the slots, if they are few. See [`Nest::reducing`] for the arguments.
+    /// Combines the elements of a source to slots, if they are few. See [`Nest::reducing`] for the arguments.
     ///
     /// # Errors
     /// Returns the destination if a nest is needed, if elements must be prepared, or if the outputs are no slots.
@@ -821,12 +836,46 @@ impl<'s, A: Clone> Destination<'_, 's, A> {
         shape: &[usize],
         dropped: Dropped<'_>,
     ) -> Result<Written<'s>, Self> {
-        let written = match (self.store, source.prepare()) {
-            (None, None) => visit_small(shape, &self.out, dropped, source.inputs(), source.element_loops()),
-            _ => None,
-        };
-        written.ok_or(self)
+        if self.store.is_some() || source.prepare().is_some() {
+            return Err(self);
+        }
+        let rows: &dyn Rows = source.element_loops();
+        let pass = ShapePass { shape, dropped, ..ShapePass::new(self.out, source.inputs(), rows) };
+        pass.run_few().map(|count| Written(count, PhantomData)).ok_or(self)
     }
+
+    /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
+    pub(crate) fn fill_by(
+        self,
+        fill: impl for<'t> FnOnce(Destination<'_, 't, A>) -> Written<'t>,
+    ) -> Written<'s> {
+        let Some(store) = self.store else { return fill(self) };
+        let sizes = self.out.axes.sizes;
+        let (strides, len, mut scratch) =
+            (standard_strides(sizes), sizes.iter().product(), Buffer::<ONE_BY_ONE>::new());
+        let mut results = scratch.vec::<A>(len);
+        let results = results.filled(len, |mut slots| {
+            let out = standard_output(&mut slots, sizes, &strides);
+            fill(Destination { out, store: None, types: PhantomData })
+        });
+        let inputs = RawInputs {
+            at: [results.as_ptr().cast(); OPERANDS - 1],
+            sizes: [sizes; OPERANDS - 1],
+            strides: [&strides; OPERANDS - 1],
+            info: const { &<(A,)>::INFO },
+        };
+        ShapePass::new(self.out, &inputs, store).run()
+    }
+}
+
+/// Slots as an output in standard layout.
+fn standard_output<'o, A>(
+    slots: &mut Slots<'_, '_, A>,
+    sizes: &'o [usize],
+    strides: &'o [isize],
+) -> RawOutput<'o> {
+    ensure(slots.len() == sizes.iter().product(), "not one slot for each element");
+    RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
 }
 
 /// No slots have the brand `'static`.
@@ -1056,7 +1105,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
         let rows: &dyn Rows = source.element_loops();
-        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false)
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
     }
 
     /// The function that changes elements before they are combined, if there is one.
@@ -1122,19 +1171,8 @@ impl<'a, A: Clone> Source<'a, A> {
     /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        ensure(slots.len() == shape.iter().product(), "not one slot for each element");
-        if !self.is_stored() {
-            let strides = standard_strides(shape);
-            let axes = StridedAxes { sizes: shape, strides: &strides };
-            let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes };
-            if let Some(written) = visit_small(shape, &out, None, self.inputs(), self.element_loops()) {
-                return written;
-            }
-        }
-        match Nest::reducing(&mut ErasedNest::new(), self, shape, None, None) {
-            Some(nest) => nest.fill(slots),
-            None => Written::none(),
-        }
+        let (strides, rows): (_, &dyn Rows) = (standard_strides(shape), self.element_loops());
+        ShapePass::new(standard_output(&mut slots, shape, &strides), self.inputs(), rows).run()
     }
 
     /// The stored elements, if there are some and they are contiguous in the order of the shape.

@@ -24,7 +24,7 @@ pub(crate) use fold::{Fold, FoldLoops};
 use block::{BlockShape, FOLD_BYTES, FoldBuffer, fold_block};
 
 use super::ensure;
-use super::memory::{BUFFER_BYTES, Reserved, SliceVec, filled};
+use super::memory::{BUFFER_BYTES, Reserved, filled};
 use super::nest::{
     Destination, Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, SMALL_NEST,
     SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
@@ -158,17 +158,6 @@ macro_rules! reduce_precompiled {
 }
 reduce_precompiled!(f32 f64 i32 i64);
 
-/// Whether [`Job::run_small`] serves: the source has few elements, and their order is that of the results.
-fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
-    let most = SMALL_NEST.min(FOLD_BYTES / size);
-    let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-    let is_row = || out.iter().filter(|&&size| size > 1).count() < 2;
-    len > 0 && len <= most && (inputs.are_standard() || is_row())
-}
-
-/// The most elements of an array in standard layout that are combined one by one.
-const FEW_STORED: usize = 16;
-
 /// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the
 /// results, which two halves of a reduced loop would have to combine.
 fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
@@ -187,71 +176,44 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
     fn run(&mut self) -> Written<'s> {
         let Some(destination) = self.destination.take() else { return Written::none() };
-        let is_few = |elements: &[A]| elements.len() <= FEW_STORED;
-        let few = match self.source.as_slice().is_none_or(is_few) {
-            true => destination.combine_few(&self.source, self.shape, self.dropped),
-            false => Err(destination),
-        };
-        few.unwrap_or_else(|destination| self.run_more(destination))
-    }
-
-    #[inline(never)]
-    fn run_more(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
-        if is_small(self.source.inputs(), self.shape, destination.shape(), size_of::<A>()) {
-            self.run_small(destination)
-        } else {
-            self.run_large(destination)
+        let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+        if len > SMALL_NEST.min(FOLD_BYTES / size_of::<A>()) {
+            return self.run_large(destination);
         }
+        destination.fill_by(|slots| {
+            let few = slots.combine_few(&self.source, self.shape, self.dropped);
+            few.unwrap_or_else(|slots| self.fold(slots))
+        })
+    }
+
+    /// Folds the elements in the order of the shape, if that is the order of the slots.
+    #[inline(never)]
+    fn fold<'t>(&self, slots: Destination<'_, 't, A>) -> Written<'t> {
+        let (mut shape, mut buffer, len) =
+            (BlockShape::new(), FoldBuffer::new(), self.shape.iter().product());
+        shape.push_axes(self.shape, slots.shape(), self.dropped);
+        let slots = match slots.into_slots() {
+            Ok(slots) => slots,
+            Err(slots) => return self.run_large(slots),
+        };
+        let mut computed = buffer.vec(len);
+        let elements = self.source.as_slice().unwrap_or_else(|| {
+            computed.filled(len, |slots| self.source.fill(self.shape, slots));
+            if let Some(prepare) = self.source.prepare() {
+                prepare(&mut computed);
+            }
+            &computed
+        });
+        Written::appended(slots, |results| fold_block(self.source.fold(), &shape, elements, results))
     }
 
     #[inline(never)]
-    fn run_large(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
+    fn run_large<'t>(&self, destination: Destination<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
         match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
             Some(nest) => reduce_halves(nest.arranged()),
             None => Written::none(),
         }
-    }
-
-    /// Reduces a source of a few elements without arranging loops.
-    fn run_small(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
-        let mut block_shape = BlockShape::new();
-        block_shape.push_axes(self.shape, destination.shape(), self.dropped);
-        match destination.into_slots() {
-            Ok(slots) => Written::appended(slots, |results| self.fold_small(&block_shape, results)),
-            Err(destination) => self.store_small(&block_shape, destination),
-        }
-    }
-
-    #[inline(never)]
-    fn store_small(&self, block_shape: &BlockShape, destination: Destination<'_, 's, A>) -> Written<'s> {
-        let mut buffer = FoldBuffer::new();
-        let mut results = buffer.vec(block_shape.result_count());
-        self.fold_small(block_shape, &mut results);
-        let mut erased = ErasedNest::new();
-        match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => nest.store_results(&results),
-            None => Written::none(),
-        }
-    }
-
-    /// Folds the elements of a source in the order of its shape.
-    fn fold_small(&self, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
-        match self.source.as_slice() {
-            Some(elements) => fold_block(self.source.fold(), block_shape, elements, to),
-            None => self.fold_buffered(block_shape, to),
-        }
-    }
-
-    #[inline(never)]
-    fn fold_buffered(&self, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
-        let (mut buffer, len) = (FoldBuffer::new(), self.shape.iter().product());
-        let mut elements = buffer.vec(len);
-        elements.filled(len, |slots| self.source.fill(self.shape, slots));
-        if let Some(prepare) = self.source.prepare() {
-            prepare(&mut elements);
-        }
-        fold_block(self.source.fold(), block_shape, &elements, to);
     }
 }
 
