@@ -238,44 +238,31 @@ impl Block {
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
     ) -> Option<usize> {
-        let (info, mut out_axis) = (inputs.info, out.axes.sizes.len());
+        let info = inputs.info;
         let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         let (total, outputs) = (product(shape), product(out.axes.sizes));
-        let most = if total > outputs { ONE_BY_ONE } else { SMALL_NEST };
-        if total == 0 || total > most {
+        if total == 0 || total > if total > outputs { ONE_BY_ONE } else { SMALL_NEST } {
             return (total == 0).then_some(0);
         }
-        ensure(out_axis <= shape.len(), "the output has more axes than the shape");
-        let leading = shape.len() - out_axis;
-        for (at, input) in zip(&mut self.at[1..], &inputs.at) {
-            *at = input.cast_mut();
-        }
-        inputs.check_ndim(shape);
-        for axis in (0..shape.len()).rev() {
-            let (len, mut stride) = (shape[axis], None);
-            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
-                ensure(out_axis > 0, "the shape has an axis that the output has not");
-                out_axis -= 1;
-                let size = out.axes.sizes[out_axis];
-                ensure(size == len || size == 1, "an axis of the output does not fit the shape");
-                stride =
-                    (size == len).then(|| out.axes.strides[out_axis].wrapping_mul(out.size.cast_signed()));
-            }
+        let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
             let [inner, outer] = match stride {
                 Some(_) => [&mut self.row, &mut self.rows],
                 None => [&mut self.steps, &mut self.rounds],
             };
             let l = if inner.len == 1 { &mut *inner } else { &mut *outer };
-            if len > 1 {
+            if shape[axis] > 1 {
                 if l.len > 1 {
-                    return None;
+                    return false;
                 }
-                (l.len, l.strides[0]) = (len, stride.unwrap_or(0));
+                (l.len, l.strides[0]) = (shape[axis], stride.unwrap_or(0));
             }
             inputs.add_strides(shape, axis, &mut l.strides);
             outer.merge(inner, info.count);
+            true
+        });
+        if !are_few {
+            return None;
         }
-        ensure(out_axis == 0, "the output has an axis that the shape has not");
         let size = out.size.cast_signed();
         if self.rows.len > 1 && self.row.strides[0] != size && self.rows.strides[0] == size {
             core::mem::swap(&mut self.rows, &mut self.row);

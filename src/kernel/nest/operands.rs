@@ -157,15 +157,14 @@ impl<'a> RawInputs<'a> {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
     }
 
-    /// Checks that no input has more axes than the shape.
-    ///
-    /// # Panics
-    /// If one has.
+    /// The pointers of an output and of the inputs.
     #[inline(always)]
-    pub(super) fn check_ndim(&self, shape: &[usize]) {
-        for own in self.shapes() {
-            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
+    pub(super) fn pointers(&self, out: *mut u8) -> [*mut u8; OPERANDS] {
+        let mut at = [out; OPERANDS];
+        for (at, input) in zip(&mut at[1..], &self.at) {
+            *at = input.cast_mut();
         }
+        at
     }
 
     /// Writes the bytes that each input moves at a step along an axis of the shape, if it moves. Not inlined: LLVM would unroll

@@ -646,7 +646,7 @@ impl<'s> ShapePass<'_, 's, dyn Rows + '_> {
     /// [`ElementLoops`] combine elements to one output.
     #[inline]
     fn run_few(&self) -> Option<usize> {
-        let mut block = Block::new([self.out.at; OPERANDS]);
+        let mut block = Block::new(self.inputs.pointers(self.out.at));
         let count = block.set_small(self.shape, &self.out, self.dropped, self.inputs)?;
         if count > 0 {
             // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
@@ -726,7 +726,7 @@ impl<'n> Nest<'n, SerialPass<'n, 'static>> {
     pub(crate) fn new<T, E>(
         erased: &'n mut ErasedNest,
         out: Output<'n, T>,
-        inputs: &Inputs<'n, E>,
+        inputs: &'n Inputs<'n, E>,
         rows: &'n (dyn RowsOf<T, E> + 'n),
     ) -> Option<Self> {
         ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
@@ -739,7 +739,7 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     pub(crate) fn new_with_slots<A, E>(
         erased: &'n mut ErasedNest,
         out: Output<'n, Slot<'s, A>>,
-        inputs: &Inputs<'n, E>,
+        inputs: &'n Inputs<'n, E>,
         rows: &'n (dyn FillsOf<A, E> + 'n),
     ) -> Option<Self> {
         ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
@@ -1189,14 +1189,9 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If an array has no elements.
     pub(crate) fn first(&self) -> A {
-        let RawInputs { at: inputs, sizes, info, .. } = self.inputs();
-        ensure(!sizes[..info.count].iter().any(|sizes| sizes.contains(&0)), "no first element");
-        let mut at = [core::ptr::null_mut(); OPERANDS];
-        for (at, input) in at[1..].iter_mut().zip(inputs) {
-            *at = input.cast_mut();
-        }
+        ensure(!self.shapes().iter().any(|sizes| sizes.contains(&0)), "no first element");
         // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
-        unsafe { self.element_loops().one(&at) }
+        unsafe { self.element_loops().one(&self.inputs().pointers(core::ptr::null_mut())) }
     }
 }
 
