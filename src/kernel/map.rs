@@ -9,7 +9,8 @@
 //!
 //! | the nest | the block |
 //! |---|---|
-//! | up to two loops and few elements; output and inputs contiguous along the inner loop | the nest, not arranged |
+//! | up to two loops and few elements | all, without a nest |
+//! | up to two loops and [`SMALL_NEST`](super::nest::SMALL_NEST) elements in rows with a row loop | all, without a nest |
 //! | long rows with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |

@@ -45,11 +45,11 @@ use cut::Tiles;
 /// The most operands: an output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
 
-/// The most indices of a nest that is not arranged, and the most elements of an array that is reduced without a nest. Measured
-/// on Zen 4: for so few, the order of the loops costs less than the 50 ns of arranging them.
+/// The most elements of rows that are visited, and of a source that is reduced, without arranging a nest. Measured on Zen 4: for so
+/// few, the order of the loops costs less than the 50 ns of arranging them.
 pub(super) const SMALL_NEST: usize = 1024;
-/// The most indices that are visited one by one where there is no row loop. For more, operands are copied. Measured on
-/// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
+/// The most elements that are visited or combined one by one where there is no row loop. For more, operands are copied. Measured
+/// on 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
 pub(super) const ONE_BY_ONE: usize = 64;
 
 /// Rows of fewer elements are joined to longer ones, for which operands are copied. Measured on Zen 4 with f32: rows of 24 to 48

@@ -3,7 +3,8 @@
 //! | the source | the way |
 //! |---|---|
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
-//! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::run_small`: one fold, without a nest |
+//! | few elements | `Destination::combine_few`: one block, without a nest |
+//! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
 //! | everything else | `Job::run_large`: a nest, halved while it is large, and [`block`] for each part |
 //!
 //! A nest is halved along its outermost loop. Along a kept loop, each half has its own outputs; along a reduced loop, the results
