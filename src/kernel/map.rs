@@ -9,6 +9,8 @@
 //!
 //! | the nest | the block |
 //! |---|---|
+//! | up to two loops and few elements | all, without a nest |
+//! | up to two loops and [`SMALL_NEST`](super::nest::SMALL_NEST) elements in rows with a row loop | all, without a nest |
 //! | long rows with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
@@ -68,7 +70,7 @@ fn filled<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    reserved.filled_by(order, &mut |out| fill(out, inputs, rows))
+    reserved.filled_by(order, |out| fill(out, inputs, rows))
 }
 
 /// A copy of an array in standard layout.
@@ -93,6 +95,12 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     array: &ArrayRef<A, D>,
 ) {
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
+}
+
+/// Arranges a nest, and runs it.
+pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+    nest.arrange(0);
+    run(nest)
 }
 
 /// Runs an arranged nest: in halves, until the copies of inputs that are read again fit into scratch.
@@ -232,5 +240,5 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     map: impl MapElement<R, E> + Copy + Sync,
 ) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
+    reserved.filled_by(Some(&**inputs), |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
 }

@@ -124,10 +124,11 @@ impl<A, D: Dimension> Reserved<A, D> {
     ///
     /// # Panics
     /// If `fill` did not write every slot.
+    #[inline]
     pub(crate) fn filled_by(
         mut self,
         order: Option<&dyn AxisOrder>,
-        fill: &mut dyn for<'s> FnMut(Output<'_, Slot<'s, A>>) -> Written<'s>,
+        fill: impl for<'s> FnOnce(Output<'_, Slot<'s, A>>) -> Written<'s>,
     ) -> Array<A, D> {
         let mut steps = D::zeros(self.shape.ndim());
         let len = strides(self.shape.slice(), order, steps.slice_mut());
@@ -160,6 +161,8 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
 
 /// The most bytes of a block of a reduction.
 pub(crate) const BLOCK_BYTES: usize = 64 << 10;
+/// The bytes of scratch on the stack.
+pub(crate) const STACK_BYTES: usize = 4 << 10;
 /// The most bytes of copies that a part of a nest has.
 pub(crate) const COPIES_BYTES: usize = 4 * BLOCK_BYTES;
 /// The bytes of a cache line.
@@ -209,7 +212,7 @@ impl<const LINES: usize> Buffer<LINES> {
 }
 
 /// Memory for what a pass needs beside its operands.
-pub(crate) type Scratch = Buffer<64>;
+pub(crate) type Scratch = Buffer<{ STACK_BYTES / 64 }>;
 
 /// A vector in borrowed memory, of elements without drop glue. It cannot grow beyond that memory.
 pub(crate) struct SliceVec<'m, A> {

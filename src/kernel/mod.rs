@@ -35,8 +35,10 @@
 //!
 //! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by
 //! strides, and `map::run` visits rows: those of the two innermost loops (`Nest::run_rows`), or those of tiles, for which
-//! operands with gaps are copied to L1 (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest
-//! (`cut::small_block`), in reductions too.
+//! operands with gaps are copied to L1 (`Nest::run_tiles`).
+//!
+//! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up
+//! to two kept and two reduced loops. Results that are not written to a new array are stored by a second block.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Storing results is one too.
 //!

@@ -62,6 +62,7 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     ///
     /// # Errors
     /// Those of [`source_shape`] and of [`reduced_result`].
+    #[inline(always)]
     pub(super) fn over_axes<A: Clone, X: ReducedAxes<D>>(
         source: &Source<'a, A>,
         axes: &X,

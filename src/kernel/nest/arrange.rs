@@ -6,6 +6,7 @@ use super::panels::{NARROW, WIDE};
 use super::{Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
+use core::ptr::null_mut;
 
 /// The fewest times that a copy is read.
 const MIN_READS: usize = 8;
@@ -25,64 +26,27 @@ impl ErasedNest {
         inputs: &RawInputs<'_>,
     ) -> bool {
         let (operands, info) = (&mut self.operands, inputs.info);
-        (operands.count, operands.row_loops) = (info.count + 1, info.row_loops);
-        (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
-        operands.access = if out.is_some() { Access::Distinct } else { Access::Inputs };
-        let mut axes = StridedAxes { sizes: &[], strides: &[] };
-        if let Some(out) = out {
-            (operands.at[0], operands.sizes[0], axes) = (out.at, out.size, out.axes);
-        }
-        for k in 1..operands.count {
-            operands.at[k] = inputs.at[k - 1].cast_mut();
-        }
+        let none = RawOutput { at: null_mut(), size: 0, axes: StridedAxes { sizes: &[], strides: &[] } };
         // without an output, no loop is kept
-        let dropped = if operands.access == Access::Inputs { None } else { dropped };
-        self.add_axes(shape, axes, dropped, &inputs.sizes[..info.count], &inputs.strides[..info.count])
-    }
-
-    /// Adds a loop for each axis of `shape`. Returns whether there is no index.
-    #[inline]
-    fn add_axes(
-        &mut self,
-        shape: &[usize],
-        out: StridedAxes<'_>,
-        dropped: Dropped<'_>,
-        sizes: &[&[usize]],
-        strides: &[&[isize]],
-    ) -> bool {
+        let (access, out, dropped) = match out {
+            Some(out) => (Access::Distinct, out, dropped),
+            None => (Access::Inputs, none, None),
+        };
+        (operands.count, operands.row_loops, operands.access) = (info.count + 1, info.row_loops, access);
+        (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
+        (operands.at, operands.sizes[0]) = (inputs.pointers(out.at), out.size);
         self.loops.truncate(0);
-        ensure(out.sizes.len() <= shape.len(), "the output has more axes than the shape");
-        for own in sizes {
-            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
-        }
-        let (leading, mut out_axis) = (shape.len() - out.sizes.len(), 0);
-        for (axis, &len) in shape.iter().enumerate() {
-            let mut l = Loop { len, kept: false, strides: [0; OPERANDS] };
-            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
-                let size = out.sizes[out_axis];
-                ensure(size == len || size == 1, "an axis of the output does not fit the shape");
-                if size == len && len > 1 {
-                    (l.kept, l.strides[0]) =
-                        (true, out.strides[out_axis] * self.operands.sizes[0].cast_signed());
-                }
-                out_axis += 1;
-            }
-            if len == 0 {
-                return true;
-            }
-            for (k, own) in sizes.iter().enumerate() {
-                let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
-                ensure(own[i] == len || own[i] == 1, "an axis of an input does not fit the shape");
-                if own[i] == len && len > 1 {
-                    l.strides[k + 1] = strides[k][i] * self.operands.sizes[k + 1].cast_signed();
-                }
-            }
-            if len > 1 {
+        let has_index = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
+            let mut l = Loop { len: shape[axis], kept: stride.is_some(), strides: [0; OPERANDS] };
+            l.strides[0] = stride.unwrap_or(0);
+            inputs.add_strides(shape, axis, &mut l.strides);
+            if l.len > 1 {
                 self.loops.push(l);
             }
-        }
-        ensure(out_axis == out.sizes.len(), "the output has an axis that the shape has not");
-        false
+            l.len > 0
+        });
+        self.loops.reverse();
+        !has_index
     }
 
     /// Whether there is a row loop for the inputs that move along `l`.
@@ -289,8 +253,49 @@ impl ErasedNest {
 }
 
 /// The pointer, the bytes of an element and the axes of an output.
+#[derive(Clone, Copy)]
 pub(super) struct RawOutput<'a> {
     pub(super) at: *mut u8,
     pub(super) size: usize,
     pub(super) axes: StridedAxes<'a>,
+}
+
+impl RawOutput<'_> {
+    /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or
+    /// `None` if it is reduced. For the arguments, see [`ErasedNest::build`]. Returns `false` as soon as `add` does.
+    ///
+    /// # Panics
+    /// If the output does not fit the shape, or if an input has more axes.
+    #[inline(always)]
+    pub(super) fn for_each_axis(
+        &self,
+        shape: &[usize],
+        dropped: Dropped<'_>,
+        inputs: &RawInputs<'_>,
+        mut add: impl FnMut(usize, Option<isize>) -> bool,
+    ) -> bool {
+        let StridedAxes { sizes, strides } = self.axes;
+        for own in inputs.shapes() {
+            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
+        }
+        ensure(sizes.len() <= shape.len(), "the output has more axes than the shape");
+        let (leading, mut left) = (shape.len() - sizes.len(), sizes.len());
+        for (axis, &len) in shape.iter().enumerate().rev() {
+            let mut stride = None;
+            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
+                ensure(left > 0, "the shape has an axis that the output has not");
+                left -= 1;
+                ensure(
+                    sizes[left] == len || sizes[left] == 1,
+                    "an axis of the output does not fit the shape",
+                );
+                stride = (sizes[left] == len).then(|| strides[left].wrapping_mul(self.size.cast_signed()));
+            }
+            if !add(axis, stride) {
+                return false;
+            }
+        }
+        ensure(left == 0, "the output has an axis that the shape has not");
+        true
+    }
 }

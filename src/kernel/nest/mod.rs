@@ -24,6 +24,7 @@ mod rows;
 
 pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
 pub(crate) use cut::is_dense;
+use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
@@ -45,12 +46,12 @@ use panels::NARROW;
 /// The most operands: an output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
 
-/// The most indices of a nest that is not arranged, and the most elements of an array that is reduced without a nest. Measured
-/// on Zen 4: for so few, the order of the loops costs less than the 50 ns of arranging them.
+/// The most elements of rows that are visited, and of a source that is reduced, without arranging a nest. Measured on Zen 4: for so
+/// few, the order of the loops costs less than the 50 ns of arranging them.
 pub(super) const SMALL_NEST: usize = 1024;
-/// The most indices that are visited one by one where there is no row loop. For more, operands are copied. Measured on
-/// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
-pub(super) const ONE_BY_ONE: usize = 32;
+/// The most elements that are visited or combined one by one where there is no row loop. For more, operands are copied. Measured
+/// on 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
+pub(super) const ONE_BY_ONE: usize = 64;
 
 /// A loop: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
@@ -236,7 +237,6 @@ impl<P> Deref for Nest<'_, P> {
 
 impl<'n, P: Copy> Nest<'n, P> {
     /// See [`ErasedNest::arrange`].
-    #[cfg(test)]
     pub(crate) fn arrange(&mut self, first: usize) {
         self.erased.arrange(first);
     }

@@ -53,7 +53,7 @@ pub(super) struct LoopStrides {
 }
 
 impl Loop {
-    fn len_and_strides(&self) -> LoopStrides {
+    pub(super) fn len_and_strides(&self) -> LoopStrides {
         LoopStrides { len: self.len, strides: self.strides }
     }
 }
@@ -66,7 +66,7 @@ fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
 
 /// The neighbours of a panel.
 #[inline(always)]
-pub(super) fn width(is_wide: bool) -> usize {
+fn width(is_wide: bool) -> usize {
     if is_wide { WIDE } else { NARROW }
 }
 
@@ -99,8 +99,8 @@ pub(crate) struct Panels<'p> {
     pub(super) count: usize,
     /// The strides from one panel to the next.
     pub(super) panel_strides: &'p [isize; OPERANDS],
-    /// Whether they have [`WIDE`] neighbours, else [`NARROW`] ones.
-    pub(super) is_wide: bool,
+    /// The number of neighbours: [`WIDE`] or [`NARROW`], or any if they are visited one by one.
+    pub(super) width: usize,
     /// The strides from one neighbour to the next.
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
@@ -117,11 +117,11 @@ pub(crate) struct Panels<'p> {
 
 impl PanelSums {
     /// The rows of a block, as sums of one row each.
-    pub(super) fn of_rows(block: &Block<'_>, moving: InputSet) -> Self {
-        let [outside, neighbours] = block.loops();
+    pub(super) fn of_rows(block: &Block, moving: InputSet) -> Self {
+        let (outside, neighbours) = (block.rows, block.row);
         let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
         Self {
-            at: *block.at,
+            at: block.at,
             outside,
             neighbours,
             step_strides,
@@ -177,7 +177,7 @@ impl PanelSums {
             let mut panels = Panels {
                 count: at_once,
                 panel_strides: &self.outside.strides,
-                is_wide,
+                width,
                 neighbours,
                 moving: self.moving,
                 steps: 1,
@@ -272,9 +272,9 @@ impl ErasedNest {
         let (last, is_lane) = (count - 1, place + 1 == count);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
         let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
-        let rows = if is_lane { ONE_STEP } else { inner[0] };
+        let rows = if is_lane { ONE_STEP } else { inner[0].len_and_strides() };
         let (outer, outside) = match outer {
-            [outer @ .., outside] => (outer, *outside),
+            [outer @ .., outside] => (outer, outside.len_and_strides()),
             [] => (outer, ONE_STEP),
         };
         let at_once = if rows.len < 2 * GROUP_ROWS { rows.len } else { GROUP_ROWS };
@@ -285,7 +285,7 @@ impl ErasedNest {
         let panel_strides = panel_strides(&neighbours.strides);
         let mut sums = PanelSums {
             at,
-            outside: outside.len_and_strides(),
+            outside,
             neighbours,
             step_strides: if is_lane { panel_strides } else { [rows.strides; 2] },
             panel_strides,
@@ -305,7 +305,7 @@ impl ErasedNest {
                 sums.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
                 taken *= groups;
             } else {
-                (sums.outside, sums.is_added[1]) = (outside.len_and_strides(), sums.is_added[0]);
+                (sums.outside, sums.is_added[1]) = (outside, sums.is_added[0]);
             }
             loop {
                 sums.at = at;
@@ -323,4 +323,5 @@ impl ErasedNest {
     }
 }
 
-const ONE_STEP: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };
+/// A loop of one step.
+pub(super) const ONE_STEP: LoopStrides = LoopStrides { len: 1, strides: [0; OPERANDS] };
