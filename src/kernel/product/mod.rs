@@ -2,15 +2,18 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | many small contiguous matrices, or copies of them: of 2 to 7 rows and columns, or *tiles* of each | in the order of the terms; as tiles |
+//! | packed | many small contiguous matrices: of 2 to 7 rows and columns; *narrow*, a column, or a row times up to 7 columns, of fewer than 64 terms; or *tiles* of each | in the order of the terms; as tiles |
 //! | dots | pairs of contiguous vectors, and a vector with a matrix from 64 terms on | pairwise |
 //! | sums | other pairs of vectors: sums of a closure's results | that of sums: pairwise |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
 //! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
 //! | once | rows, columns or terms with stride 0: computed once, by one of the ways above | equal terms in pairs |
 //!
-//! *Tiles*, and *dots* of a matrix, read contiguous rows. A matrix with other strides is copied, some rows or columns at a time.
-//! Where one matrix is multiplied with all others, these become the rows of one product.
+//! *Tiles*, and *dots* of a matrix, read contiguous rows and write contiguous results. Of small matrices with gaps, some products at
+//! a time are computed from copies and to a copy; larger ones are cut into blocks, along rows, columns and terms, where *tiles* and
+//! *dots* would halve them. So copies have a constant size, and the layout of the result does not change the order of addition,
+//! but for the library's: where a shared matrix makes the products rows of one, it is one product or several.
+//! Where one matrix is multiplied with all others, these become the rows of one product, but for one vector after many small matrices.
 
 #![forbid(unsafe_code)]
 
@@ -49,7 +52,7 @@ const LIBRARY_SIDE: usize = 8;
 const PART_MULTIPLICATIONS: usize = 1 << 20;
 /// The fewest rows of a part for a thread. For fewer, the library spends too much time on packing the other matrix.
 const PART_ROWS: usize = 32;
-/// The most elements of a factor that are copied at once.
+/// The most elements of a factor that are copied at once: 512 KiB of `f64`.
 const COPIED_ELEMENTS: usize = 1 << 16;
 /// The most elements of a block of the result that is copied, and of a factor if there is no memory for more.
 const BLOCK_ELEMENTS: usize = 1 << 13;
@@ -175,11 +178,11 @@ fn halves<'a, T, D: Dimension, D2: Dimension, E: Dimension>(
     (a, b): (ArrayView<'a, T, D>, ArrayView<'a, T, D2>),
     axes: [usize; 3],
 ) -> Option<[Part<'a, T, D, D2, E>; 2]> {
-    fn split<'a, T, D: Dimension>(
-        array: ArrayView<'a, T, D>,
+    fn split<T, D: Dimension>(
+        array: ArrayView<'_, T, D>,
         from_end: usize,
         size: usize,
-    ) -> [ArrayView<'a, T, D>; 2] {
+    ) -> [ArrayView<'_, T, D>; 2] {
         match array.ndim().checked_sub(from_end) {
             Some(axis) if array.shape()[axis] == size => array.split_at(Axis(axis), size / 2).into(),
             _ => [array.clone(), array],
