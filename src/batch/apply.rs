@@ -51,7 +51,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         let shapes = [self.shape(), other.shape()];
         let (base, pass) = op.plan(&shapes)?;
         let result = batch_result(&shapes, sizes(&base))?;
-        Ok(pass.to_new((self.part(), other.part()), result, self.executor))
+        Ok(pass.run((&self.view, &other.view), result, self.executor))
     }
 
     /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.
@@ -101,7 +101,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         let shapes = [self.shape(), other.shape()];
         let (base, pass) = op.plan(&shapes)?;
         check_out(&shapes, sizes(&base), out.shape())?;
-        pass.write((self.part(), other.part()), out, self.executor);
+        pass.run((&self.view, &other.view), out, self.executor);
         Ok(())
     }
 }

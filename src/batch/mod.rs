@@ -16,6 +16,7 @@ mod base_pass;
 mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
+mod destination;
 mod executor;
 mod join_batch;
 mod methods;
@@ -33,6 +34,7 @@ pub use operations::{BaseDim, BaseOp, base_op};
 pub use result_base::ResultBase;
 pub use zip_map::FurtherBatches;
 
+use destination::Destination;
 use executor::Executor;
 use ndarray::DimAdd;
 

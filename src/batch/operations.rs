@@ -3,7 +3,7 @@
 use super::base_pass::{BasePass, Elementwise, Product};
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, Signature, joint_base};
+use crate::shape::{BatchShape, Signature, joint_base, with_base};
 use core::ops::Mul;
 use ndarray::{DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
@@ -126,7 +126,8 @@ macro_rules! elementwise {
             type Base = <B as DimMax<B2>>::Output;
 
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl BasePass<Self::Output, A, A2>> {
-                Ok((joint_base(shapes)?, Elementwise { op: A::$op, trailing_axes: 0 }))
+                let axes = shapes.map(|shape| shape.base().len());
+                Ok((joint_base(shapes)?, Elementwise { op: A::$op, axes, trailing_axes: 0 }))
             }
         }
     )*};
@@ -158,56 +159,35 @@ impl<R: Dimension> BaseDim<R> for R {}
 impl BaseDim<Ix1> for IxDyn {}
 impl BaseDim<Ix2> for IxDyn {}
 
-impl Sealed for base_op::MatVec {}
-impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::MatVec {
-    type Output = T;
-    type Base = Ix1;
+/// By hand: `impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::MatVec`.
+macro_rules! products {
+    ($($Op:ident $signature:literal $B:ident $B2:ident $Base:ident $axes:expr;)*) => {$(
+        impl Sealed for base_op::$Op {}
+        impl<T: LinalgScalar, B: BaseDim<$B>, B2: BaseDim<$B2>> BaseOp<T, T, B, B2> for base_op::$Op {
+            type Output = T;
+            type Base = $Base;
 
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[m, n], &[k]] if n == k => Ok((Ix1(m), Product([1, 2, 1]))),
-            _ => Err(const { Signature::literal("(m,n),(n)->(m)") }.misfit(shapes)),
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$Base, impl BasePass<T, T, T>> {
+                let base = product_base(shapes, $axes);
+                base.map(|base| (base, Product($axes))).ok_or_else(|| const { Signature::literal($signature) }.misfit(shapes))
+            }
         }
-    }
+    )*};
+}
+products! {
+    MatVec "(m,n),(n)->(m)" Ix2 Ix1 Ix1 [1, 2, 1];
+    VecMat "(n),(n,m)->(m)" Ix1 Ix2 Ix1 [1, 1, 2];
+    MatMul "(m,n),(n,p)->(m,p)" Ix2 Ix2 Ix2 [2, 2, 2];
+    Inner "(n),(n)->()" Ix1 Ix1 Ix0 [0, 1, 1];
 }
 
-impl Sealed for base_op::VecMat {}
-impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for base_op::VecMat {
-    type Output = T;
-    type Base = Ix1;
-
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[n], &[k, m]] if n == k => Ok((Ix1(m), Product([1, 1, 2]))),
-            _ => Err(const { Signature::literal("(n),(n,m)->(m)") }.misfit(shapes)),
-        }
-    }
-}
-
-impl Sealed for base_op::MatMul {}
-impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for base_op::MatMul {
-    type Output = T;
-    type Base = Ix2;
-
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[m, n], &[k, p]] if n == k => Ok((Ix2(m, p), Product([2, 2, 2]))),
-            _ => Err(const { Signature::literal("(m,n),(n,p)->(m,p)") }.misfit(shapes)),
-        }
-    }
-}
-
-impl Sealed for base_op::Inner {}
-impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::Inner {
-    type Output = T;
-    type Base = Ix0;
-
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix0, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[n], &[k]] if n == k => Ok((Ix0(), Product([0, 1, 1]))),
-            _ => Err(const { Signature::literal("(n),(n)->()") }.misfit(shapes)),
-        }
-    }
+/// The base of a product, whose operands have the last two numbers of base `axes`. `None` where they do not, or if the last axis of
+/// the first and the first axis of the second differ.
+#[inline]
+fn product_base<R: Dimension>([a, b]: &[BatchShape<'_>; 2], axes: [usize; 3]) -> Option<R> {
+    let ((n, rows), (k, columns)) = (a.base().split_last()?, b.base().split_first()?);
+    let fits = n == k && rows.len() + 1 == axes[1] && columns.len() + 1 == axes[2];
+    fits.then(|| with_base(rows, columns))
 }
 
 impl Sealed for base_op::Outer {}
@@ -221,7 +201,7 @@ where
 
     fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
-            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, trailing_axes: 1 })),
+            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, axes: [1, 1], trailing_axes: 1 })),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
         }
     }
