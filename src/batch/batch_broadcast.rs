@@ -53,8 +53,8 @@ where
 /// The error of an operand that overflows if its batch is stretched to `joint`.
 #[cold]
 fn overflow(joint: &[usize], operand: usize, shapes: &[BatchShape<'_>]) -> BroadcastError {
-    let request = ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes);
-    request.overflow(&[joint, shapes[operand].base()].concat())
+    let builder = ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes);
+    builder.overflow(&[joint, shapes[operand].base()].concat())
 }
 
 /// A tuple of 1 to 6 references to [`Batch`]es, whose element types and numbers of axes may differ, or a slice of batches.

@@ -204,12 +204,12 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
         X: Copy,
     {
         let batch = self.shape().batch();
-        let request =
+        let builder =
             || ErrorBuilder::new(&caller::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
         let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
-            return Err(stretch_error(batch, &target.for_message(), Placeholder::Keeps, &request));
+            return Err(stretch_error(batch, &target.for_message(), Placeholder::Keeps, &builder));
         };
-        let overflow = || request().overflow(&[sizes(&resolved), self.base_shape()].concat());
+        let overflow = || builder().overflow(&[sizes(&resolved), self.base_shape()].concat());
         self.stretched(sizes(&resolved)).ok_or_else(overflow)
     }
 }

@@ -44,9 +44,9 @@ pub(super) fn source_shape<'a, A: Clone, D: Dimension>(source: &Source<'a, A>) -
     }
 }
 
-/// A request for errors: the caller and the shapes of the source.
+/// The builder of an error: the caller and the shapes of the source.
 #[cold]
-pub(super) fn request<A: Clone>(source: &Source<'_, A>, caller: &'static Caller) -> ErrorBuilder {
+pub(super) fn builder<A: Clone>(source: &Source<'_, A>, caller: &'static Caller) -> ErrorBuilder {
     ErrorBuilder::new(caller, source.shapes())
 }
 
@@ -68,7 +68,7 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
         caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, X::Left>)> {
         let shape = source_shape(source)?;
-        let (result, reduced) = reduced_result(&shape, axes, || request(source, caller))?;
+        let (result, reduced) = reduced_result(&shape, axes, || builder(source, caller))?;
         let removed = if X::KEEPS { None } else { Some(reduced) };
         Ok((Self { shape, removed }, result))
     }
@@ -138,8 +138,8 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     store: impl Store<A>,
 ) -> Result<()> {
     let shape = source_shape::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_TO).to(&out.shape());
-    check_sums(&shape, out.shape(), request, || source.shapes().to_vec())?;
+    let builder = || builder(source, &caller::SUM_TO).to(&out.shape());
+    check_sums(&shape, out.shape(), builder, || source.shapes().to_vec())?;
     into(source, &shape, out, None, zero, store);
     Ok(())
 }
@@ -155,8 +155,8 @@ pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let shape = source_shape::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes));
-    let (result, order) = placed_sum_target::<_, D, _, _>(&shape, target, axes, request)?;
+    let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes));
+    let (result, order) = placed_sum_target::<_, D, _, _>(&shape, target, axes, builder)?;
     Ok(source.in_order(&shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
 }
 
@@ -170,8 +170,8 @@ pub(super) fn add_sum_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimen
     axes: &X,
 ) -> Result<()> {
     let shape = source_shape::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
-    let order: D = placed_sum_order(&shape, out.shape(), axes, request)?;
+    let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
+    let order: D = placed_sum_order(&shape, out.shape(), axes, builder)?;
     source.in_order(&shape, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
     Ok(())
 }

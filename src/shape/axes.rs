@@ -233,7 +233,7 @@ pub trait AxisNumbers: Sealed {
     /// # Errors
     /// Those of [`AxisMask::new`].
     #[doc(hidden)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
 
     /// The numbers for messages: the caller's, or those of all `ndim` axes.
     #[doc(hidden)]
@@ -244,8 +244,8 @@ pub trait AxisNumbers: Sealed {
 #[allow(private_interfaces, private_bounds, reason = "as above")]
 impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
-        AxisMask::new(self, ndim, request)
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+        AxisMask::new(self, ndim, builder)
     }
 
     fn numbers(&self, _: usize) -> Vec<i128> {
@@ -324,8 +324,8 @@ impl AxisSet {
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
         let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
-            let request = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
-            return Err(request.axis_out_of_bounds(axis, ndim));
+            let builder = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
+            return Err(builder.axis_out_of_bounds(axis, ndim));
         }
         Ok(numbers.into_iter().map(|number| position(number, ndim)).collect())
     }
@@ -431,14 +431,14 @@ impl AxisMask {
     pub(crate) fn new<X: Axes>(
         axes: &X,
         ndim: usize,
-        request: impl FnOnce() -> ErrorBuilder,
+        builder: impl FnOnce() -> ErrorBuilder,
     ) -> Result<Self, BroadcastError> {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
             let place = axes.axis(i, ndim);
             if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&axis_numbers(axes), place, ndim, request()));
+                return Err(axes_error(&axis_numbers(axes), place, ndim, builder()));
             }
             if ndim > 64 {
                 mask.flags[place] = true;
@@ -479,9 +479,9 @@ impl AxisSelection for AxisMask {
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
 #[cold]
-fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, request: ErrorBuilder) -> BroadcastError {
+fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, builder: ErrorBuilder) -> BroadcastError {
     match smallest_missing(numbers, ndim) {
-        Some(smallest) => request.axis_out_of_bounds(smallest, ndim),
-        None => request.duplicate_axis(wrong as i128),
+        Some(smallest) => builder.axis_out_of_bounds(smallest, ndim),
+        None => builder.duplicate_axis(wrong as i128),
     }
 }

@@ -46,11 +46,11 @@ impl<'s> BatchShape<'s> {
 
 #[cold]
 fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-    let request = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
-    request.too_few_axes("array", base, shape.len())
+    let builder = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
+    builder.too_few_axes("array", base, shape.len())
 }
 
-/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the request
+/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the error
 /// with a base, at this position.
 ///
 /// # Errors
@@ -58,12 +58,12 @@ fn too_short(shape: &[usize], base: usize) -> BroadcastError {
 pub(crate) fn check_base(
     found: &[usize],
     expected: &[usize],
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
     (position, shown): (usize, BatchShape<'_>),
 ) -> Result<(), BroadcastError> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
         if size != expected {
-            return Err(base_size(request(), None, axis, [&size, &expected], shown.mark(position, axis)));
+            return Err(base_size(builder(), None, axis, [&size, &expected], shown.mark(position, axis)));
         }
     }
     Ok(())
@@ -72,28 +72,28 @@ pub(crate) fn check_base(
 /// The error of a wrong number of base axes, in an operand or the result.
 #[cold]
 pub(crate) fn base_axes(
-    request: ErrorBuilder,
+    builder: ErrorBuilder,
     operand: Option<usize>,
     expected: usize,
     found: usize,
 ) -> BroadcastError {
     let (owner, found) = (owner(operand), Count(found));
-    fail!(request, BaseAxes, "the base of {owner} has {found}, expected {expected}")
+    fail!(builder, BaseAxes, "the base of {owner} has {found}, expected {expected}")
 }
 
 /// The error of a base axis, in an operand or the result, that has the first size instead of the second.
 #[cold]
 pub(crate) fn base_size(
-    request: ErrorBuilder,
+    builder: ErrorBuilder,
     operand: Option<usize>,
     axis: usize,
     [size, expected]: [&dyn Display; 2],
     mark: Mark,
 ) -> BroadcastError {
     let owner = owner(operand);
-    let request = request.at(axis as i128).marks(&[mark]).sizes(&[size, expected]);
-    let request = request.subject(&format_args!("base axis {axis} of {owner}"));
-    fail!(request, BaseSize, "size {size}, expected {expected}")
+    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[size, expected]);
+    let builder = builder.subject(&format_args!("base axis {axis} of {owner}"));
+    fail!(builder, BaseSize, "size {size}, expected {expected}")
 }
 
 impl From<&BatchShape<'_>> for Shape {
@@ -181,14 +181,14 @@ pub(crate) fn check_batches_into(
         return Ok(());
     }
     let joint: IxDyn = joint_batch(shapes, &[])?;
-    let request = ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&out);
+    let builder = ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&out);
     if out.batch().len() < joint.ndim() {
         // Counts the axes of the whole, as the message shows it.
-        return Err(request.too_few_axes("array", joint.ndim() + out.base, out.shape.len()));
+        return Err(builder.too_few_axes("array", joint.ndim() + out.base, out.shape.len()));
     }
     Err(match first_clash(&batches(shapes), out.batch()) {
-        Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
+        Some((axis, sizes, operand)) => builder.incompatible(axis, sizes, [operand, shapes.len()]),
         // Not reached: the array exists, so its shape does not overflow.
-        None => request.overflow(out.shape),
+        None => builder.overflow(out.shape),
     })
 }

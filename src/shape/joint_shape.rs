@@ -158,22 +158,22 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::TOGETHER, shapes), shapes)
 }
 
-/// The joint shape of the shapes of a request. Overflow is not checked.
+/// The joint shape, with the error of `builder`. Overflow is not checked.
 ///
 /// # Errors
 /// `Incompatible`.
 pub(crate) fn joint_shape(
     shapes: &[&[usize]],
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<Vec<usize>, BroadcastError> {
     let mut joint = vec![1; joint_ndim(shapes)];
-    if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(request(), shapes)) }
+    if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(builder(), shapes)) }
 }
 
 /// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two
 /// shapes that do, else overflow.
 #[cold]
-pub(crate) fn joint_error_of(request: ErrorBuilder, shapes: &[&[usize]]) -> BroadcastError {
+pub(crate) fn joint_error_of(builder: ErrorBuilder, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
     for axis in 0..ndim {
@@ -182,14 +182,14 @@ pub(crate) fn joint_error_of(request: ErrorBuilder, shapes: &[&[usize]]) -> Broa
         for (operand, shape) in shapes.iter().enumerate() {
             let Some(own) = (axis + shape.len()).checked_sub(ndim) else { continue };
             match joint_size(size, shape[own]) {
-                None => return request.incompatible(axis, [size, shape[own]], [first, operand]),
+                None => return builder.incompatible(axis, [size, shape[own]], [first, operand]),
                 Some(joint) if joint != size => (size, first) = (joint, operand),
                 _ => {}
             }
         }
         joint.push(size);
     }
-    request.overflow(&joint)
+    builder.overflow(&joint)
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

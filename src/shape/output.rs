@@ -26,13 +26,13 @@ pub(super) fn leading_axes(from: &[usize], to: &[usize]) -> Option<usize> {
 #[cold]
 #[inline(never)]
 pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastError {
-    let request = ErrorBuilder::new(&caller::TO_OUTPUT, shapes).to(&output);
+    let builder = ErrorBuilder::new(&caller::TO_OUTPUT, shapes).to(&output);
     let (expected, found) = (joint_ndim(shapes), output.len());
     match first_clash(shapes, output) {
         Some((axis, sizes, operand)) if expected <= found => {
-            request.incompatible(axis, sizes, [operand, shapes.len()])
+            builder.incompatible(axis, sizes, [operand, shapes.len()])
         }
-        _ => request.too_few_axes("output", expected, found),
+        _ => builder.too_few_axes("output", expected, found),
     }
 }
 

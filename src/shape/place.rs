@@ -65,10 +65,10 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
-    let request = || axes_request(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
-    let resolved = sizes_only(target, request)?;
-    let new = new_axes(shape, sizes(&resolved), axes, request)?;
-    check_len(sizes(&resolved), request)?;
+    let builder = || axes_builder(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
+    let resolved = sizes_only(target, builder)?;
+    let new = new_axes(shape, sizes(&resolved), axes, builder)?;
+    check_len(sizes(&resolved), builder)?;
     Ok((resolved, new))
 }
 
@@ -81,13 +81,13 @@ pub(crate) fn new_axes<X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
 ) -> Result<AxisMask, BroadcastError> {
-    let new = AxisMask::new(axes, target.len(), &request)?;
-    check_axis_count(shape.len() + axes.axis_count(), target.len(), OF_TARGET, &request)?;
+    let new = AxisMask::new(axes, target.len(), &builder)?;
+    check_axis_count(shape.len() + axes.axis_count(), target.len(), OF_TARGET, &builder)?;
     for (&own, axis) in shape.iter().zip(new.unnamed()) {
         if own != target[axis] {
-            return Err(request().incompatible(axis, [own, target[axis]], [0, 1]));
+            return Err(builder().incompatible(axis, [own, target[axis]], [0, 1]));
         }
     }
     Ok(new)
@@ -100,10 +100,10 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     target: &T,
     axes: &X,
 ) -> Result<T::Dim, BroadcastError> {
-    let request = || axes_request(&caller::IN_DIM, shape, axes).to(&target.for_message());
-    let resolved = sizes_only(target, request)?;
-    check_placed(shape, sizes(&resolved), axes, request, false)?;
-    check_len(sizes(&resolved), request)?;
+    let builder = || axes_builder(&caller::IN_DIM, shape, axes).to(&target.for_message());
+    let resolved = sizes_only(target, builder)?;
+    check_placed(shape, sizes(&resolved), axes, builder, false)?;
+    check_len(sizes(&resolved), builder)?;
     Ok(resolved)
 }
 
@@ -117,12 +117,12 @@ pub(crate) fn placed_sum_target<A, D: Dimension, T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
 ) -> Result<(Reserved<A, T::Dim>, D), BroadcastError> {
-    let request = || request().to(&target.for_message());
-    let resolved = sizes_only(target, request)?;
-    let order = placed_sum_order(shape, sizes(&resolved), axes, request)?;
-    Ok((reserved(resolved, request)?, order))
+    let builder = || builder().to(&target.for_message());
+    let resolved = sizes_only(target, builder)?;
+    let order = placed_sum_order(shape, sizes(&resolved), axes, builder)?;
+    Ok((reserved(resolved, builder)?, order))
 }
 
 /// The axes of an array of shape `shape`, the unnamed ones first, then `axes`. In this order, the sum to `target` is aligned at
@@ -136,11 +136,11 @@ pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
     shape: &[usize],
     target: &[usize],
     axes: &X,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
 ) -> Result<D, BroadcastError> {
-    check_placed(target, shape, axes, &request, true)?;
+    check_placed(target, shape, axes, &builder, true)?;
     let (ndim, mut order) = (shape.len(), D::zeros(shape.len()));
-    let named = AxisMask::new(axes, ndim, request)?;
+    let named = AxisMask::new(axes, ndim, builder)?;
     let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
     for (place, axis) in sizes_mut(&mut order).iter_mut().zip(named.unnamed().chain(kept)) {
         *place = axis;
@@ -155,15 +155,15 @@ pub(crate) fn check_placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
     is_sum: bool,
 ) -> Result<(), BroadcastError> {
-    check_axis_count(from.len(), axes.axis_count(), if is_sum { FOR_TARGET } else { FOR_ARRAY }, &request)?;
-    AxisMask::new(axes, to.len(), &request)?;
+    check_axis_count(from.len(), axes.axis_count(), if is_sum { FOR_TARGET } else { FOR_ARRAY }, &builder)?;
+    AxisMask::new(axes, to.len(), &builder)?;
     for (&size, axis) in from.iter().zip((0..from.len()).map(|i| axes.axis(i, to.len()))) {
         if !stretches(size, to[axis]) {
             let sizes = if is_sum { [to[axis], size] } else { [size, to[axis]] };
-            return Err(request().incompatible(axis, sizes, [0, 1]));
+            return Err(builder().incompatible(axis, sizes, [0, 1]));
         }
     }
     Ok(())
@@ -183,25 +183,25 @@ pub(crate) fn check_axis_count(
     expected: usize,
     found: usize,
     [before, after, each]: CountWords,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
 ) -> Result<(), BroadcastError> {
     if found == expected {
         return Ok(());
     }
     let found = Count(found);
-    Err(fail!(request(), AxisCount, "{before}{found}{after}, expected {expected}, {each}"))
+    Err(fail!(builder(), AxisCount, "{before}{found}{after}, expected {expected}, {each}"))
 }
 
 /// # Errors
-/// `Overflow`, of the request.
+/// `Overflow`.
 #[inline(always)]
-pub(crate) fn check_len(shape: &[usize], request: impl Fn() -> ErrorBuilder) -> Result<(), BroadcastError> {
-    if checked_len(shape).is_some() { Ok(()) } else { Err(request().overflow(shape)) }
+pub(crate) fn check_len(shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Result<(), BroadcastError> {
+    if checked_len(shape).is_some() { Ok(()) } else { Err(builder().overflow(shape)) }
 }
 
-/// A request for errors about axes of an array of shape `shape`.
+/// The builder of an error about axes of an array of shape `shape`.
 #[cold]
 #[inline(never)]
-fn axes_request<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
+fn axes_builder<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
     ErrorBuilder::new(caller, &[shape]).axes(axis_numbers(axes))
 }

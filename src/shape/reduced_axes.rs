@@ -180,8 +180,8 @@ impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
 #[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
     #[inline(always)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
-        self.0.mask(ndim, request)
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+        self.0.mask(ndim, builder)
     }
 
     fn numbers(&self, ndim: usize) -> Vec<i128> {
@@ -197,11 +197,11 @@ impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
 pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
 ) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
     let ndim = shape.len();
-    let request = || request().axes(axes.numbers(ndim));
-    let reduced = axes.mask(ndim, request)?;
+    let builder = || builder().axes(axes.numbers(ndim));
+    let reduced = axes.mask(ndim, builder)?;
     let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });
     if X::KEEPS {
         sizes_mut(&mut result).copy_from_slice(shape);
@@ -213,7 +213,7 @@ pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
             *size = shape[axis];
         }
     }
-    Ok((reserved(result, request)?, reduced))
+    Ok((reserved(result, builder)?, reduced))
 }
 
 /// Memory for a result of the shape of a target, if a source of shape `shape` can be summed to it. `operands` lists the
@@ -228,13 +228,13 @@ pub(crate) fn sum_target<'s, A, T: TargetShape>(
     operation: &'static Caller,
     operands: impl Fn() -> Vec<&'s [usize]>,
 ) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let request = || ErrorBuilder::new(operation, &operands()).to(&target.for_message());
-    let dim = sizes_only(target, request)?;
-    check_sums(shape, sizes(&dim), request, &operands)?;
-    reserved(dim, request)
+    let builder = || ErrorBuilder::new(operation, &operands()).to(&target.for_message());
+    let dim = sizes_only(target, builder)?;
+    check_sums(shape, sizes(&dim), builder, &operands)?;
+    reserved(dim, builder)
 }
 
-/// Checks that a source of `shape` can be summed to `target`. `request` has the target, and `operands` lists the
+/// Checks that a source of `shape` can be summed to `target`. `builder` has the target, and `operands` lists the
 /// operands' shapes for an error.
 ///
 /// # Errors
@@ -244,19 +244,19 @@ pub(crate) fn sum_target<'s, A, T: TargetShape>(
 pub(crate) fn check_sums<'s>(
     shape: &[usize],
     target: &[usize],
-    request: impl FnOnce() -> ErrorBuilder,
+    builder: impl FnOnce() -> ErrorBuilder,
     operands: impl FnOnce() -> Vec<&'s [usize]>,
 ) -> Result<(), BroadcastError> {
     match leading_axes(target, shape) {
         Some(_) => Ok(()),
-        None => Err(sum_error(request(), &operands(), shape, target)),
+        None => Err(sum_error(builder(), &operands(), shape, target)),
     }
 }
 
 /// The error of [`check_sums`].
 #[cold]
 fn sum_error(
-    request: ErrorBuilder,
+    builder: ErrorBuilder,
     operands: &[&[usize]],
     shape: &[usize],
     target: &[usize],
@@ -269,26 +269,26 @@ fn sum_error(
                 own_axis.is_some_and(|own_axis| operand[own_axis] == own)
             };
             let operand = operands.iter().position(has_size).unwrap_or(0);
-            request.incompatible(axis, [own, size], [operand, operands.len()])
+            builder.incompatible(axis, [own, size], [operand, operands.len()])
         }
-        _ => too_many_axes(request, shape.len(), target.len()),
+        _ => too_many_axes(builder, shape.len(), target.len()),
     }
 }
 
 /// The error of a sum to a target with more axes than the array or its batch.
 #[cold]
-pub(crate) fn too_many_axes(request: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
-    fail!(request, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
+pub(crate) fn too_many_axes(builder: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
+    fail!(builder, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
 }
 
 /// Memory for a result of this shape.
 ///
 /// # Errors
-/// `TooLarge`, of the request.
+/// `TooLarge`.
 #[inline(always)]
 pub(crate) fn reserved<A, D: Dimension>(
     shape: D,
-    request: impl FnOnce() -> ErrorBuilder,
+    builder: impl FnOnce() -> ErrorBuilder,
 ) -> Result<Reserved<A, D>, BroadcastError> {
-    Reserved::new(shape).map_err(|shape| request().too_large(sizes(&shape), size_of::<A>()))
+    Reserved::new(shape).map_err(|shape| builder().too_large(sizes(&shape), size_of::<A>()))
 }

@@ -367,10 +367,10 @@ pub(crate) fn stretch_error(
     shape: &[usize],
     target: &[i128],
     placeholder: Placeholder,
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> BroadcastError {
-    match resolved(shape, target, placeholder, request) {
-        Ok(sizes) => request().overflow(&sizes),
+    match resolved(shape, target, placeholder, builder) {
+        Ok(sizes) => builder().overflow(&sizes),
         Err(error) => error,
     }
 }
@@ -380,16 +380,16 @@ pub(crate) fn resolved(
     shape: &[usize],
     target: &[i128],
     placeholder: Placeholder,
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<Vec<usize>, BroadcastError> {
-    check_target(target, placeholder, request)?;
-    let new = leading_target_axes(shape.len(), target, request)?;
+    check_target(target, placeholder, builder)?;
+    let new = leading_target_axes(shape.len(), target, builder)?;
     let mut resolved = Vec::with_capacity(target.len());
     for (axis, &size) in target.iter().enumerate() {
         let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
         let size = usize::try_from(size).unwrap_or(own);
         if !stretches(own, size) {
-            return Err(request().incompatible(axis, [own, size], [0, 1]));
+            return Err(builder().incompatible(axis, [own, size], [0, 1]));
         }
         resolved.push(size);
     }
@@ -404,12 +404,12 @@ pub(crate) fn resolved(
 pub(crate) fn check_target(
     target: &[i128],
     placeholder: Placeholder,
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<(), BroadcastError> {
     let keeps = placeholder == Placeholder::Keeps;
     for (axis, &size) in target.iter().enumerate() {
         if isize::try_from(size).is_err() || size < if keeps { -1 } else { 0 } {
-            return Err(request().invalid_size(axis, size, keeps));
+            return Err(builder().invalid_size(axis, size, keeps));
         }
     }
     Ok(())
@@ -423,13 +423,13 @@ pub(crate) fn check_target(
 pub(crate) fn leading_target_axes(
     ndim: usize,
     target: &[i128],
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<usize, BroadcastError> {
     let Some(new) = target.len().checked_sub(ndim) else {
-        return Err(request().too_few_axes("target", ndim, target.len()));
+        return Err(builder().too_few_axes("target", ndim, target.len()));
     };
     match target[..new].iter().position(|&size| size < 0) {
-        Some(axis) => Err(request().placeholder_on_new_axis(axis)),
+        Some(axis) => Err(builder().placeholder_on_new_axis(axis)),
         None => Ok(new),
     }
 }
@@ -441,11 +441,11 @@ pub(crate) fn leading_target_axes(
 #[inline(always)]
 pub(crate) fn sizes_only<T: TargetShape>(
     target: &T,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
     if sizes(&dim).iter().any(|size| size.cast_signed() < 0) {
-        check_target(&target.for_message(), Placeholder::Refused, &request)?;
+        check_target(&target.for_message(), Placeholder::Refused, &builder)?;
     }
     Ok(dim)
 }
