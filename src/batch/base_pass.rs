@@ -1,6 +1,6 @@
 //! The two kinds of pass that compute an operation on all bases: a map of two placed views, and products of matrices.
 
-use super::{Destination, Executor};
+use super::{Executor, ResultMemory};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Inputs;
 use crate::kernel::product::small_contiguous;
@@ -14,7 +14,7 @@ use ndarray::{ArrayRef, ArrayView, Dimension, LinalgScalar};
 pub trait BasePass<T, A, A2> {
     /// Writes the results.
     #[doc(hidden)]
-    fn run<D: Dimension, D2: Dimension, O: Destination<T>>(
+    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
         self,
         operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
         out: O,
@@ -33,7 +33,7 @@ pub(super) struct Elementwise<F> {
 
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> for Elementwise<F> {
     #[inline]
-    fn run<D: Dimension, D2: Dimension, O: Destination<T>>(
+    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
         self,
         (a, b): (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
         out: O,
@@ -69,7 +69,7 @@ pub(super) struct Product(pub(super) [usize; 3]);
 
 impl<T: LinalgScalar> BasePass<T, T, T> for Product {
     #[inline]
-    fn run<D: Dimension, D2: Dimension, O: Destination<T>>(
+    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
         self,
         (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         out: O,

@@ -1,6 +1,6 @@
 //! Where batches are computed: on the calling thread or on several.
 
-use super::Destination;
+use super::ResultMemory;
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::nest::{Inputs, MapElement, Visit, Visitor, Write};
 use crate::kernel::product::{par_products_into, products_into};
@@ -24,7 +24,7 @@ pub struct Parallel;
 pub trait Executor<T, A, A2>: Copy {
     /// Writes the results of an operator.
     #[doc(hidden)]
-    fn map<O: Destination<T>>(
+    fn map<O: ResultMemory<T>>(
         self,
         op: impl Fn(A, A2) -> T + Copy + Sync,
         inputs: &Inputs<'_, (A, A2)>,
@@ -43,7 +43,7 @@ type Products<T, D> = fn(&mut ArrayRef<T, D>, Inputs<'_, (T, T)>, [usize; 3]);
 
 impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
     #[inline]
-    fn map<O: Destination<T>>(
+    fn map<O: ResultMemory<T>>(
         self,
         op: impl Fn(A, A2) -> T + Copy + Sync,
         inputs: &Inputs<'_, (A, A2)>,
@@ -65,7 +65,7 @@ impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
 
 impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, A, A2> for Parallel {
     #[inline]
-    fn map<O: Destination<T>>(
+    fn map<O: ResultMemory<T>>(
         self,
         op: impl Fn(A, A2) -> T + Copy + Sync,
         inputs: &Inputs<'_, (A, A2)>,

@@ -16,12 +16,13 @@ mod base_pass;
 mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
-mod destination;
+
 mod executor;
 mod join_batch;
 mod methods;
 mod operations;
 mod result_base;
+mod result_memory;
 mod sum_batch;
 mod zip_map;
 
@@ -34,9 +35,9 @@ pub use operations::{BaseDim, BaseOp, base_op};
 pub use result_base::ResultBase;
 pub use zip_map::FurtherBatches;
 
-use destination::Destination;
 use executor::Executor;
 use ndarray::DimAdd;
+use result_memory::ResultMemory;
 
 /// The dimension type of a batch and a base.
 type WithBase<J, B> = <J as DimAdd<B>>::Output;

@@ -5,9 +5,8 @@ use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
-use crate::shape::{
-    BatchShape, LessAxes, TargetShape, check_base, check_sums, reserved, sizes, sizes_only, with_base,
-};
+use crate::reserved::reserved;
+use crate::shape::{BatchShape, LessAxes, TargetShape, check_base, check_sums, sizes, sizes_only, with_base};
 use alloc::{vec, vec::Vec};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;

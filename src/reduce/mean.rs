@@ -5,7 +5,8 @@ use super::passes::{CheckedReduction, builder};
 use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
-use crate::shape::{ReducedAxes, TargetShape, reserved};
+use crate::reserved::reserved;
+use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
 /// The means over axes.

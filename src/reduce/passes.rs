@@ -4,12 +4,13 @@
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Store;
+use crate::kernel::nest::{AxisSelection, Store};
 use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
+use crate::reserved::reserved;
 use crate::shape::{
     Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums, checked_joint_dim, placed_sum_order,
-    placed_sum_target, reduced_result, sizes, sum_target,
+    reduced_dim, sizes, sizes_only,
 };
 use core::ops::Deref;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -68,7 +69,9 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
         caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, X::Left>)> {
         let shape = source_shape(source)?;
-        let (result, reduced) = reduced_result(&shape, axes, || builder(source, caller))?;
+        let builder = || builder(source, caller).axes(axes.numbers(shape.len()));
+        let (result, reduced) = reduced_dim(&shape, axes, builder)?;
+        let result = reserved(result, builder)?;
         let removed = if X::KEEPS { None } else { Some(reduced) };
         Ok((Self { shape, removed }, result))
     }
@@ -83,8 +86,10 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
         caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, T::Dim>)> {
         let shape = source_shape(source)?;
-        let result = sum_target(&shape, target, caller, || source.shapes().to_vec())?;
-        Ok((Self { shape, removed: None }, result))
+        let builder = || builder(source, caller).to(&target.for_message());
+        let result = sizes_only(target, builder)?;
+        check_sums(&shape, sizes(&result), builder, || source.shapes().to_vec())?;
+        Ok((Self { shape, removed: None }, reserved(result, builder)?))
     }
 
     /// Reduces the source; `empty` is the result where there is no element.
@@ -96,6 +101,13 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     ) -> Array<A, E> {
         let removed = self.removed.as_ref().map(|mask| mask as _);
         to_new(source, &self.shape, result, removed, empty)
+    }
+}
+
+impl AxisSelection for AxisMask {
+    #[inline(always)]
+    fn contains(&self, axis: usize) -> bool {
+        self.contains(axis)
     }
 }
 
@@ -155,8 +167,10 @@ pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let shape = source_shape::<A, D>(source)?;
-    let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes));
-    let (result, order) = placed_sum_target::<_, D, _, _>(&shape, target, axes, builder)?;
+    let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&target.for_message());
+    let result = sizes_only(target, builder)?;
+    let order: D = placed_sum_order(&shape, sizes(&result), axes, builder)?;
+    let result = reserved(result, builder)?;
     Ok(source.in_order(&shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
 }
 

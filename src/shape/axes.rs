@@ -1,7 +1,6 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
 use crate::error::{BroadcastError, ErrorBuilder, caller};
-use crate::kernel::nest::AxisSelection;
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
@@ -468,11 +467,10 @@ impl AxisMask {
     pub(crate) fn unnamed(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ndim).filter(|&axis| !self.contains(axis))
     }
-}
 
-impl AxisSelection for AxisMask {
+    /// Whether an axis is named.
     #[inline(always)]
-    fn contains(&self, axis: usize) -> bool {
+    pub(crate) fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
 }

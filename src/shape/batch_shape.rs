@@ -1,9 +1,8 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
 use super::output::first_clash;
-use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, reserved, sizes_mut};
+use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Shape, caller, fail, owner};
-use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
 use core::fmt::Display;
 use ndarray::{Dimension, IxDyn};
@@ -154,18 +153,6 @@ pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
     first.copy_from_slice(batch);
     last.copy_from_slice(base);
     whole
-}
-
-/// Memory for a result of the joint batch shape, then `base`.
-///
-/// # Errors
-/// In this order: `Incompatible` as [`joint_batch`]; `TooLarge`.
-#[inline]
-pub(crate) fn batch_result<A, W: Dimension>(
-    shapes: &[BatchShape<'_>],
-    base: &[usize],
-) -> Result<Reserved<A, W>, BroadcastError> {
-    reserved(joint_batch(shapes, base)?, || ErrorBuilder::new(&caller::EACH_BATCH, shapes).to(&base))
 }
 
 /// Checks that a result with the joint batch shape can be written to the batch of `out`.

@@ -1,4 +1,4 @@
-//! Shape algebra: sizes in, sizes out, no arrays. The function that finds the shape of a result also reserves its memory.
+//! Shape algebra: sizes in, sizes out, no arrays.
 
 mod axes;
 mod batch_shape;
@@ -22,8 +22,8 @@ pub use target::{Size, TargetShape, resolve_target};
 
 pub(crate) use axes::{AxisMask, AxisNumbers, axis_numbers};
 pub(crate) use batch_shape::{
-    BatchShape, base_axes, base_size, batch_ndim, batch_result, check_base, check_batches_into, joint_base,
-    joint_batch, with_base,
+    BatchShape, base_axes, base_size, batch_ndim, check_base, check_batches_into, joint_base, joint_batch,
+    with_base,
 };
 pub(crate) use by_name::ByName;
 pub(crate) use joint_shape::{
@@ -33,9 +33,9 @@ pub(crate) use joint_shape::{
 pub(crate) use output::{all_stretch_to, output_error};
 pub(crate) use place::{
     FOR_ARRAY, FOR_TARGET, OF_TARGET, check_axis_count, check_len, check_placed, new_axes, placed_sum_order,
-    placed_sum_target, repeats, target_along_axes, target_in_dim,
+    repeats, target_along_axes, target_in_dim,
 };
-pub(crate) use reduced_axes::{check_sums, reduced_result, reserved, sum_target, too_many_axes};
+pub(crate) use reduced_axes::{check_sums, reduced_dim, too_many_axes};
 pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{
     Placeholder, check_target, leading_target_axes, resolved, resolved_dim, sizes_only, stretch_error,

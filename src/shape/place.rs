@@ -7,12 +7,11 @@
 
 use super::output::leading_axes;
 use super::{
-    Axes, AxisMask, Placeholder, TargetShape, axis_numbers, checked_len, reserved, sizes, sizes_mut,
-    sizes_only, stretches, target_error,
+    Axes, AxisMask, Placeholder, TargetShape, axis_numbers, checked_len, sizes, sizes_mut, sizes_only,
+    stretches, target_error,
 };
 use crate::error::caller::{self, Caller};
 use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
-use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
 use ndarray::Dimension;
 
@@ -105,24 +104,6 @@ pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
     check_placed(shape, sizes(&resolved), axes, builder, false)?;
     check_len(sizes(&resolved), builder)?;
     Ok(resolved)
-}
-
-/// A result of the shape of a target for the sum of an array of shape `shape`, and the order of the array's axes as in
-/// [`placed_sum_order`]. Axis `i` of the target comes from axis `axes[i]` of the array.
-///
-/// # Errors
-/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`placed_sum_order`]; `TooLarge`.
-#[inline]
-pub(crate) fn placed_sum_target<A, D: Dimension, T: TargetShape, X: Axes>(
-    shape: &[usize],
-    target: &T,
-    axes: &X,
-    builder: impl Fn() -> ErrorBuilder,
-) -> Result<(Reserved<A, T::Dim>, D), BroadcastError> {
-    let builder = || builder().to(&target.for_message());
-    let resolved = sizes_only(target, builder)?;
-    let order = placed_sum_order(shape, sizes(&resolved), axes, builder)?;
-    Ok((reserved(resolved, builder)?, order))
 }
 
 /// The axes of an array of shape `shape`, the unnamed ones first, then `axes`. In this order, the sum to `target` is aligned at

@@ -1,10 +1,8 @@
 //! Reduced axes: the shape of a reduction over axes, and the shapes that an array can be reduced to.
 
 use super::output::{first_clash, leading_axes};
-use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, TargetShape, sizes, sizes_mut, sizes_only};
-use crate::error::caller::Caller;
+use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
-use crate::kernel::memory::Reserved;
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
 use core::ops::RangeFull;
@@ -189,18 +187,17 @@ impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
     }
 }
 
-/// Memory for the result of a reduction over axes, and the set of these axes. The result has them only if `X::KEEPS`.
+/// The shape of the result of a reduction over axes, and the set of these axes. The result has them only if `X::KEEPS`.
 ///
 /// # Errors
-/// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`; `TooLarge`.
+/// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`.
 #[inline(always)]
-pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
+pub(crate) fn reduced_dim<D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
     builder: impl Fn() -> ErrorBuilder,
-) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
+) -> Result<(X::Left, AxisMask), BroadcastError> {
     let ndim = shape.len();
-    let builder = || builder().axes(axes.numbers(ndim));
     let reduced = axes.mask(ndim, builder)?;
     let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });
     if X::KEEPS {
@@ -213,25 +210,7 @@ pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
             *size = shape[axis];
         }
     }
-    Ok((reserved(result, builder)?, reduced))
-}
-
-/// Memory for a result of the shape of a target, if a source of shape `shape` can be summed to it. `operands` lists the
-/// operands' shapes for an error.
-///
-/// # Errors
-/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums`]; `TooLarge`.
-#[inline(always)]
-pub(crate) fn sum_target<'s, A, T: TargetShape>(
-    shape: &[usize],
-    target: &T,
-    operation: &'static Caller,
-    operands: impl Fn() -> Vec<&'s [usize]>,
-) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let builder = || ErrorBuilder::new(operation, &operands()).to(&target.for_message());
-    let dim = sizes_only(target, builder)?;
-    check_sums(shape, sizes(&dim), builder, &operands)?;
-    reserved(dim, builder)
+    Ok((result, reduced))
 }
 
 /// Checks that a source of `shape` can be summed to `target`. `builder` has the target, and `operands` lists the
@@ -279,16 +258,4 @@ fn sum_error(
 #[cold]
 pub(crate) fn too_many_axes(builder: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
     fail!(builder, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
-}
-
-/// Memory for a result of this shape.
-///
-/// # Errors
-/// `TooLarge`.
-#[inline(always)]
-pub(crate) fn reserved<A, D: Dimension>(
-    shape: D,
-    builder: impl FnOnce() -> ErrorBuilder,
-) -> Result<Reserved<A, D>, BroadcastError> {
-    Reserved::new(shape).map_err(|shape| builder().too_large(sizes(&shape), size_of::<A>()))
 }

@@ -6,7 +6,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// Where an operation writes elements `T`.
 ///
 /// Not exported; public because hidden methods of public traits take it.
-pub trait Destination<T> {
+pub trait ResultMemory<T> {
     /// The dimension type of the array.
     type Dim: Dimension;
     /// The new array; nothing for an existing one.
@@ -25,7 +25,7 @@ pub trait Destination<T> {
     ) -> Self::Written;
 }
 
-impl<T, D: Dimension> Destination<T> for Reserved<T, D> {
+impl<T, D: Dimension> ResultMemory<T> for Reserved<T, D> {
     type Dim = D;
     type Written = Array<T, D>;
 
@@ -44,7 +44,7 @@ impl<T, D: Dimension> Destination<T> for Reserved<T, D> {
     }
 }
 
-impl<T, D: Dimension> Destination<T> for &mut ArrayRef<T, D> {
+impl<T, D: Dimension> ResultMemory<T> for &mut ArrayRef<T, D> {
     type Dim = D;
     type Written = ();
 
