@@ -62,7 +62,7 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     /// A reduction over axes, and memory for its result.
     ///
     /// # Errors
-    /// Those of [`source_shape`] and of [`reduced_result`].
+    /// Those of [`source_shape`] and of [`reduced_dim`], then `TooLarge`.
     pub(super) fn over_axes<A: Clone, X: ReducedAxes<D>>(
         source: &Source<'a, A>,
         axes: &X,
@@ -79,7 +79,7 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     /// A reduction to the shape of a target, and memory for its result.
     ///
     /// # Errors
-    /// Those of [`source_shape`] and of [`sum_target`].
+    /// In this order: those of [`source_shape`]; `InvalidSize`; those of [`check_sums`]; `TooLarge`.
     pub(super) fn to_shape<A: Clone, T: TargetShape>(
         source: &Source<'a, A>,
         target: &T,
@@ -159,7 +159,7 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
 /// Sums to a target whose axis `i` is axis `axes[i]` of the source.
 ///
 /// # Errors
-/// Those of [`source_shape`] and of [`placed_sum_target`].
+/// In this order: those of [`source_shape`]; `InvalidSize`; those of [`placed_sum_order`]; `TooLarge`.
 pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     source: &Source<'_, A>,
     target: &T,

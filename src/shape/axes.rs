@@ -1,6 +1,7 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::caller::{self, Caller};
+use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
@@ -482,4 +483,34 @@ fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, builder: ErrorBuilder
         Some(smallest) => builder.axis_out_of_bounds(smallest, ndim),
         None => builder.duplicate_axis(wrong as i128),
     }
+}
+
+/// The words before and after a wrong number of axes, and the words for the expected number.
+pub(crate) type CountWords = [&'static str; 3];
+
+pub(crate) const OF_TARGET: CountWords = ["the target has ", "", "those of the array and those named"];
+pub(crate) const FOR_ARRAY: CountWords = ["", " named", "one for each axis of the array"];
+pub(crate) const FOR_TARGET: CountWords = ["", " named", "one for each axis of the target"];
+
+/// # Errors
+/// `AxisCount`.
+#[inline(always)]
+pub(crate) fn check_axis_count(
+    expected: usize,
+    found: usize,
+    [before, after, each]: CountWords,
+    builder: impl Fn() -> ErrorBuilder,
+) -> Result<(), BroadcastError> {
+    if found == expected {
+        return Ok(());
+    }
+    let found = Count(found);
+    Err(fail!(builder(), AxisCount, "{before}{found}{after}, expected {expected}, {each}"))
+}
+
+/// The builder of an error about axes of an array of shape `shape`.
+#[cold]
+#[inline(never)]
+pub(super) fn axes_builder<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
+    ErrorBuilder::new(caller, &[shape]).axes(axis_numbers(axes))
 }

@@ -1,6 +1,6 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
-use super::output::first_clash;
+use super::stretch::first_clash;
 use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Shape, caller, fail, owner};
 use alloc::vec::Vec;
@@ -47,25 +47,6 @@ impl<'s> BatchShape<'s> {
 fn too_short(shape: &[usize], base: usize) -> BroadcastError {
     let builder = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
     builder.too_few_axes("array", base, shape.len())
-}
-
-/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the error
-/// with a base, at this position.
-///
-/// # Errors
-/// `BaseSize`.
-pub(crate) fn check_base(
-    found: &[usize],
-    expected: &[usize],
-    builder: &dyn Fn() -> ErrorBuilder,
-    (position, shown): (usize, BatchShape<'_>),
-) -> Result<(), BroadcastError> {
-    for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
-        if size != expected {
-            return Err(base_size(builder(), None, axis, [&size, &expected], shown.mark(position, axis)));
-        }
-    }
-    Ok(())
 }
 
 /// The error of a wrong number of base axes, in an operand or the result.

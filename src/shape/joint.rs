@@ -1,14 +1,9 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
-use super::{sizes, sizes_mut};
+use super::{checked_len, joint_ndim, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, ConstText, ErrorBuilder, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
-
-/// Whether an axis stretches from size `from` to size `to`.
-pub(crate) const fn stretches(from: usize, to: usize) -> bool {
-    from == to || from == 1
-}
 
 /// The joint size of an axis: the size that is not 1, or 1. `None` if both sizes are not 1 and differ.
 pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
@@ -19,18 +14,6 @@ pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
     } else {
         None
     }
-}
-
-/// The number of elements of `shape`; `None` where its non-zero sizes multiply past `isize::MAX`.
-#[inline]
-pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
-    let (mut product, mut empty, mut axis) = (1usize, false, 0);
-    while axis < shape.len() {
-        empty |= shape[axis] == 0;
-        product = product.saturating_mul(if shape[axis] == 0 { 1 } else { shape[axis] });
-        axis += 1;
-    }
-    if product > isize::MAX.unsigned_abs() { None } else { Some(if empty { 0 } else { product }) }
 }
 
 /// The joint shape of any number of shapes.
@@ -121,16 +104,6 @@ pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D, 
         return Ok(joint);
     }
     Err(joint_error(shapes))
-}
-
-/// The number of axes of the joint shape.
-#[inline]
-pub(crate) fn joint_ndim(shapes: impl IntoIterator<Item: AsRef<[usize]>>) -> usize {
-    let mut ndim = 0;
-    for shape in shapes {
-        ndim = ndim.max(shape.as_ref().len());
-    }
-    ndim
 }
 
 /// Writes the joint shape into `joint`, which has its number of axes, and returns whether the shapes broadcast together.

@@ -1,8 +1,7 @@
-//! Reduced axes: the shape of a reduction over axes, and the shapes that an array can be reduced to.
+//! Numbers of axes as types: fewer axes, the axes of a reduction, and the shape of its result.
 
-use super::output::{first_clash, leading_axes};
 use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, sizes_mut};
-use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
+use crate::error::{BroadcastError, ErrorBuilder};
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
 use core::ops::RangeFull;
@@ -211,51 +210,4 @@ pub(crate) fn reduced_dim<D: Dimension, X: ReducedAxes<D>>(
         }
     }
     Ok((result, reduced))
-}
-
-/// Checks that a source of `shape` can be summed to `target`. `builder` has the target, and `operands` lists the
-/// operands' shapes for an error.
-///
-/// # Errors
-/// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is
-/// not 1 in the target.
-#[inline(always)]
-pub(crate) fn check_sums<'s>(
-    shape: &[usize],
-    target: &[usize],
-    builder: impl FnOnce() -> ErrorBuilder,
-    operands: impl FnOnce() -> Vec<&'s [usize]>,
-) -> Result<(), BroadcastError> {
-    match leading_axes(target, shape) {
-        Some(_) => Ok(()),
-        None => Err(sum_error(builder(), &operands(), shape, target)),
-    }
-}
-
-/// The error of [`check_sums`].
-#[cold]
-fn sum_error(
-    builder: ErrorBuilder,
-    operands: &[&[usize]],
-    shape: &[usize],
-    target: &[usize],
-) -> BroadcastError {
-    match first_clash(&[target], shape) {
-        Some((axis, [size, own], _)) if target.len() <= shape.len() => {
-            // A size of 1 may come from a missing axis.
-            let has_size = |operand: &&[usize]| {
-                let own_axis = (operand.len() + axis).checked_sub(shape.len());
-                own_axis.is_some_and(|own_axis| operand[own_axis] == own)
-            };
-            let operand = operands.iter().position(has_size).unwrap_or(0);
-            builder.incompatible(axis, [own, size], [operand, operands.len()])
-        }
-        _ => too_many_axes(builder, shape.len(), target.len()),
-    }
-}
-
-/// The error of a sum to a target with more axes than the array or its batch.
-#[cold]
-pub(crate) fn too_many_axes(builder: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
-    fail!(builder, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
 }
