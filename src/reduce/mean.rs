@@ -52,11 +52,11 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     };
     // The division of complex numbers squares the count, which may overflow, and multiplies by it first.
     let divides = is_finite(&(divisor.clone() / divisor.clone()));
-    let scale = Scale::of(count);
+    let scale = Scale::<A>::of(count);
     let (mut means, mut all_finite) = (reduction.run(source, result, A::zero()), true);
     match &scale {
         Some(scale) if !divides => means.map_inplace(|mean| {
-            *mean = scale.mean(scale.part(mean.clone()));
+            *mean = scale.mean(mean.clone() * scale.power.clone());
             all_finite &= is_finite(mean);
         }),
         _ => means.map_inplace(|mean| {
@@ -67,8 +67,10 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     if let Some(scale) = scale.filter(|_| !all_finite) {
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), builder)?;
-        let prepare = |items: &mut [A]| items.iter_mut().for_each(|item| *item = scale.part(item.clone()));
-        let parts = reduction.run(&source.prepared(&prepare), result, A::zero());
+        let prepare = |items: &mut [A], power: &A| {
+            items.iter_mut().for_each(|item| *item = item.clone() * power.clone())
+        };
+        let parts = source.prepared(prepare, &scale.power, |source| reduction.run(source, result, A::zero()));
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
                 *mean = scale.mean(part.clone());
@@ -99,10 +101,6 @@ impl<A: MeanElement> Scale<A> {
             power: A::from_f64(1.0 / power as f64)?,
             excess: A::from_f64((power - count) as f64 / count as f64)?,
         })
-    }
-
-    fn part(&self, item: A) -> A {
-        item * self.power.clone()
     }
 
     /// The mean from the sum of all parts. It is finite if all elements are. A quotient of complex numbers is not used, because
