@@ -99,11 +99,8 @@ pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
 /// `Incompatible` and `Overflow`.
 #[inline]
 pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
-    let mut joint = D::zeros(joint_ndim(shapes));
-    if join(shapes, sizes_mut(&mut joint)) && checked_len(sizes(&joint)).is_some() {
-        return Ok(joint);
-    }
-    Err(joint_error(shapes))
+    let joint = joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some());
+    joint.ok_or_else(|| joint_error(shapes))
 }
 
 /// Writes the joint shape into `joint`, which has its number of axes, and returns whether the shapes broadcast together.
