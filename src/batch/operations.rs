@@ -3,7 +3,7 @@
 use super::base_pass::{BasePass, Elementwise, Product};
 use crate::error::BroadcastError;
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, Signature, joint_base, with_base};
+use crate::shape::{BatchShape, Signature, joint_base};
 use core::ops::Mul;
 use ndarray::{DimMax, Dimension, Ix0, Ix1, Ix2, IxDyn, LinalgScalar};
 
@@ -161,33 +161,26 @@ impl BaseDim<Ix2> for IxDyn {}
 
 /// By hand: `impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::MatVec`.
 macro_rules! products {
-    ($($Op:ident $signature:literal $B:ident $B2:ident $Base:ident $axes:expr;)*) => {$(
+    ($($Op:ident $B:ident $B2:ident $Base:ident $signature:literal $axes:expr, $bases:pat if $fits:expr => $base:expr;)*) => {$(
         impl Sealed for base_op::$Op {}
         impl<T: LinalgScalar, B: BaseDim<$B>, B2: BaseDim<$B2>> BaseOp<T, T, B, B2> for base_op::$Op {
             type Output = T;
             type Base = $Base;
 
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$Base, impl BasePass<T, T, T>> {
-                let base = product_base(shapes, $axes);
-                base.map(|base| (base, Product($axes))).ok_or_else(|| const { Signature::literal($signature) }.misfit(shapes))
+                match shapes.map(BatchShape::base) {
+                    $bases if $fits => Ok(($base, Product($axes))),
+                    _ => Err(const { Signature::literal($signature) }.misfit(shapes)),
+                }
             }
         }
     )*};
 }
 products! {
-    MatVec "(m,n),(n)->(m)" Ix2 Ix1 Ix1 [1, 2, 1];
-    VecMat "(n),(n,m)->(m)" Ix1 Ix2 Ix1 [1, 1, 2];
-    MatMul "(m,n),(n,p)->(m,p)" Ix2 Ix2 Ix2 [2, 2, 2];
-    Inner "(n),(n)->()" Ix1 Ix1 Ix0 [0, 1, 1];
-}
-
-/// The base of a product, whose operands have the last two numbers of base `axes`. `None` where they do not, or if the last axis of
-/// the first and the first axis of the second differ.
-#[inline]
-fn product_base<R: Dimension>([a, b]: &[BatchShape<'_>; 2], axes: [usize; 3]) -> Option<R> {
-    let ((n, rows), (k, columns)) = (a.base().split_last()?, b.base().split_first()?);
-    let fits = n == k && rows.len() + 1 == axes[1] && columns.len() + 1 == axes[2];
-    fits.then(|| with_base(rows, columns))
+    MatVec Ix2 Ix1 Ix1 "(m,n),(n)->(m)" [1, 2, 1], [&[m, n], &[k]] if n == k => Ix1(m);
+    VecMat Ix1 Ix2 Ix1 "(n),(n,m)->(m)" [1, 1, 2], [&[n], &[k, m]] if n == k => Ix1(m);
+    MatMul Ix2 Ix2 Ix2 "(m,n),(n,p)->(m,p)" [2, 2, 2], [&[m, n], &[k, p]] if n == k => Ix2(m, p);
+    Inner Ix1 Ix1 Ix0 "(n),(n)->()" [0, 1, 1], [&[n], &[k]] if n == k => Ix0();
 }
 
 impl Sealed for base_op::Outer {}
