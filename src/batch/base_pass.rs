@@ -78,12 +78,11 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         let shapes = [a.shape(), b.shape()];
         let copies = (small_contiguous(a, shapes, self.0), small_contiguous(b, shapes, self.0));
         let operands = (copies.0.as_deref().unwrap_or(a), copies.1.as_deref().unwrap_or(b));
-        let write = |out: &mut ArrayRef<T, O::Dim>| executor.products()(out, Inputs::from(operands), self.0);
         let new = |memory: Reserved<T, O::Dim>| {
             let mut out = memory.filled(None, T::zero());
-            write(&mut out);
+            executor.multiply(self.0, Inputs::from(operands), &mut out);
             out
         };
-        out.write(new, write)
+        out.write(new, |out| executor.multiply(self.0, Inputs::from(operands), out))
     }
 }

@@ -31,15 +31,12 @@ pub trait Executor<T, A, A2>: Copy {
         out: O,
     ) -> O::Written;
 
-    /// The function that writes products of matrices.
+    /// Writes products of matrices.
     #[doc(hidden)]
-    fn products<D: Dimension>(self) -> Products<T, D>
+    fn multiply<D: Dimension>(self, axes: [usize; 3], inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, D>)
     where
         T: LinalgScalar;
 }
-
-/// [`products_into`] or [`par_products_into`].
-type Products<T, D> = fn(&mut ArrayRef<T, D>, Inputs<'_, (T, T)>, [usize; 3]);
 
 impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
     #[inline]
@@ -55,11 +52,11 @@ impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
     }
 
     #[inline]
-    fn products<D: Dimension>(self) -> Products<T, D>
+    fn multiply<D: Dimension>(self, axes: [usize; 3], inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, D>)
     where
         T: LinalgScalar,
     {
-        products_into
+        products_into(out, inputs, axes);
     }
 }
 
@@ -76,11 +73,11 @@ impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, 
     }
 
     #[inline]
-    fn products<D: Dimension>(self) -> Products<T, D>
+    fn multiply<D: Dimension>(self, axes: [usize; 3], inputs: Inputs<'_, (T, T)>, out: &mut ArrayRef<T, D>)
     where
         T: LinalgScalar,
     {
-        par_products_into
+        par_products_into(out, inputs, axes);
     }
 }
 
