@@ -68,7 +68,9 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), builder)?;
         let prepare = |items: &mut [A], power: &A| {
-            items.iter_mut().for_each(|item| *item = item.clone() * power.clone())
+            for item in items {
+                *item = item.clone() * power.clone();
+            }
         };
         let parts = source.prepared(prepare, &scale.power, |source| reduction.run(source, result, A::zero()));
         means.zip_mut_with(&parts, |mean, part| {
