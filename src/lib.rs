@@ -117,6 +117,7 @@ mod error;
 mod kernel;
 mod map;
 mod reduce;
+mod reserved;
 mod sealed;
 mod shape;
 mod view;
