@@ -6,7 +6,7 @@ use super::tiles::{Matrices, TERMS};
 use super::{LIBRARY_MULTIPLICATIONS, VECTORS, suits_library};
 use crate::kernel::memory::List;
 use crate::kernel::nest::Inputs;
-use crate::kernel::simd::{Work, dispatch, neutral};
+use crate::kernel::simd::{Work, dispatch};
 use crate::kernel::threads::{GRAIN, in_two};
 use core::marker::PhantomData;
 use core::mem::take;
@@ -220,11 +220,7 @@ impl<T: LinalgScalar> Multiply<T> for Narrow {
     fn multiply([_, terms, columns]: [usize; 3], a: &[T], b: &[T], out: &mut [T]) {
         if columns == 1 {
             for (out, row) in out.iter_mut().zip(a.chunks_exact(terms)) {
-                // as many additions as terms: LLVM unrolls by four
-                *out = match neutral::<T>() {
-                    Some(zero) => row.iter().zip(b).fold(zero, |sum, (&x, &y)| sum + x * y),
-                    None => row[1..].iter().zip(&b[1..]).fold(row[0] * b[0], |sum, (&x, &y)| sum + x * y),
-                };
+                *out = row[1..].iter().zip(&b[1..]).fold(row[0] * b[0], |sum, (&x, &y)| sum + x * y);
             }
             return;
         }
