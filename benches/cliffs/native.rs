@@ -94,13 +94,10 @@ fn shared_product<T: Number + LinalgScalar>(
     settings: Settings,
 ) -> Outcome {
     let [batch, rows, terms, columns] = small(random, settings.most);
-    let mut operands =
-        [[batch, rows, terms], [batch, terms, columns]].map(|shape| random::dense::<T>(&shape));
-    let each = [operands[0].view().to_owned(), operands[1].view().to_owned()];
-    let shared = random.below(2);
-    let mut shape = operands[shared].view().shape().to_vec();
-    shape[0] = 1;
-    operands[shared] = random::dense::<T>(&shape);
+    let (shapes, shared) = ([[batch, rows, terms], [batch, terms, columns]], random.below(2));
+    let of = |k: usize| [if k == shared { 1 } else { batch }, shapes[k][1], shapes[k][2]];
+    let operands = [0, 1].map(|k| random::dense::<T>(&of(k)));
+    let each = [0, 1].map(|k| operands[k].view().broadcast(&shapes[k][..]).expect("one or each").to_owned());
     let (a, b) = (operands[0].view(), operands[1].view());
     let times =
         compare(&[batch, rows, columns], settings.limit, &mut |out| products_into(&a, &b, out), &mut |out| {

@@ -109,6 +109,9 @@ impl ErasedNest {
     /// The inputs that have gaps along the innermost loop and are read again, and the bytes of their copies.
     pub(crate) fn read_again(&self) -> (InputSet, usize) {
         let gaps = self.loops.last().map_or(InputSet::NONE, |inner| self.with_gaps(inner));
+        if gaps == InputSet::NONE {
+            return (gaps, 0);
+        }
         let copied = InputSet::of(self.operands.count - 1, |k| gaps.contains(k) && self.reads(k) > 1);
         let bytes = (1..self.operands.count).filter(|&k| copied.contains(k)).map(|k| self.copy_bytes(k));
         (copied, bytes.fold(0, usize::saturating_add))

@@ -188,21 +188,27 @@ fn column<A: Clone, O: Operation<A>, const N: usize>(
 ) -> [A; N] {
     let part =
         |row: usize| elements[row * width..].first_chunk::<N>().expect("a row of `N` elements or more");
-    let add = |sums: &mut [A; N], more: &[A; N]| {
+    let (mut sums, mut row) = (part(0).clone(), 1);
+    while row < count.min(ROUNDS) {
+        let part = part(row);
+        for i in 0..N {
+            sums[i] = op.apply(sums[i].clone(), part[i].clone());
+        }
+        row += 1;
+    }
+    while row < count {
+        let (mut more, to) = (part(row).clone(), count.min(row + ROUNDS));
+        row += 1;
+        while row < to {
+            let part = part(row);
+            for i in 0..N {
+                more[i] = op.apply(more[i].clone(), part[i].clone());
+            }
+            row += 1;
+        }
         for i in 0..N {
             sums[i] = op.apply(sums[i].clone(), more[i].clone());
         }
-    };
-    let rounds = |from: usize| {
-        let mut sums = part(from).clone();
-        for row in from + 1..count.min(from + ROUNDS) {
-            add(&mut sums, part(row));
-        }
-        sums
-    };
-    let mut sums = rounds(0);
-    for from in (ROUNDS..count).step_by(ROUNDS) {
-        add(&mut sums, &rounds(from));
     }
     sums
 }
