@@ -1,8 +1,7 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
 use super::dim::{Dim, Span};
-use super::layout::unranked;
-use super::shape_op::{Part, ShapeOp};
+use super::shape_op::{InferredShapes, ShapeOp};
 use super::system::System;
 use super::vars::Var;
 use super::verify::result_checks;
@@ -36,6 +35,13 @@ pub enum Decision {
     /// Shapes that the operands accept go together exactly where all these checks hold; there is at
     /// least one.
     Depends(Vec<Check>),
+}
+
+/// Always, never, or where the checks hold.
+impl From<Result<InferredShapes<'_>, BroadcastError>> for Decision {
+    fn from(found: Result<InferredShapes<'_>, BroadcastError>) -> Self {
+        found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
+    }
 }
 
 impl Decision {
@@ -103,7 +109,7 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
-    ShapeOp::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
+    ShapeOp::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>()).into()
 }
 
 /// Whether operands go together and give a result of a declared shape.
@@ -142,22 +148,6 @@ pub fn decide_result<'p>(
     result_checks(&operands, result, None).map_or_else(Decision::Never, Decision::from_checks)
 }
 
-/// Adds the checks of operands `*` to those of the others, with which they broadcast together. `sizes` are the joint sizes of the
-/// others.
-pub(super) fn with_unranked(mut checks: Vec<Check>, parts: &[Part<'_>], sizes: &[Dim]) -> Vec<Check> {
-    // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
-    let ones = sizes.iter().all(|size| *size == Dim::Known(1));
-    match unranked(parts)[..] {
-        [] => {}
-        [_] if ones => {}
-        [operand] => checks.push(Check::GoesTogether { operand }),
-        [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
-        // one check for each of them would compare every pair of operands
-        _ => checks.push(Check::AllGoTogether),
-    }
-    checks
-}
-
 impl System<'_, '_> {
     /// The checks that the sizes at the first `count` axes go together, from the sizes before anything is forced.
     pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
@@ -171,17 +161,16 @@ impl System<'_, '_> {
     /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
     /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
     fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
-        let known_size = self.sizes[axis].span().single();
+        let known_size = self.layout.sizes[axis].span().single();
         let (mut parts, mut forced, mut known) = (Vec::new(), None, known_size);
-        for i in self.layout.range(axis) {
-            let entry = self.layout.entries[i];
-            let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
-            let counts = span != Span::ONE || entry.is_fixed();
+        for &entry in &self.layout.axes[axis] {
+            let (span, root) = (self.span_at(entry), entry.var.map(|var| self.vars.root(var)));
+            let counts = span != Span::ONE || entry.is_fixed;
             if !counts || root.is_some_and(|root| !self.vars.meets(root, axis)) {
                 continue;
             }
             let place = Place::from(self.layout.spot(entry));
-            let may_be_one = !entry.is_fixed() && span.contains(1);
+            let may_be_one = !entry.is_fixed && span.contains(1);
             if !may_be_one {
                 forced = forced.or(Some((place, root)));
                 known = known.or(span.single());

@@ -1,10 +1,10 @@
 //! The joint shape of partially known shapes.
 
-use super::layout::{Layout, list, shapes, unranked};
-use super::shape_op::{Part, ShapeOp};
+use super::layout::{Layout, Part, shapes, unranked};
+use super::shape_op::ShapeOp;
 use super::system::{System, checked, incompatible};
 use super::{Check, Dim, Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
+use crate::error::{BroadcastError, ErrorBuilder};
 use alloc::{vec, vec::Vec};
 
 /// The joint size of two axes.
@@ -117,7 +117,7 @@ pub(super) fn infer(
     operation: &ShapeOp<'_>,
     shapes: &[&PartialShape],
 ) -> Result<PartialShape, BroadcastError> {
-    Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
+    Ok(operation.infer(&mut Names::new(), None, shapes)?.results.swap_remove(0))
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -148,80 +148,21 @@ pub fn infer_result_shape<'p>(
 ) -> Result<Option<PartialShape>, BroadcastError> {
     let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
     let (mut names, request) = (Names::new(), || ShapeOp::Together.request(None, &parts));
-    let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
-    let sizes = checked(system.take_sizes(ndim), &request)?;
+    let (system, ndim, _) = infer_ranked(&parts, &mut names, &request)?;
+    let sizes = checked(system.joint_sizes(0..ndim), &request)?;
     Ok((unranked(&parts).len() < parts.len()).then(|| sizes.into()))
 }
 
-/// The solved system of the operands with a number of axes, that number and, if they are wanted, the checks that remain.
+/// The joint sizes of the operands with a known number of axes, their number, and the checks that they go together.
 ///
 /// # Errors
-/// As [`infer_shapes`], except for `Overflow`.
+/// Those of [`System::solved`].
 pub(super) fn infer_ranked<'s, 'n>(
     parts: &[Part<'s>],
     names: &'n mut Names,
     request: &'n dyn Fn() -> ErrorBuilder,
-    checked: bool,
 ) -> Result<(System<'s, 'n>, usize, Vec<Check>), BroadcastError> {
     let (layout, ndim) = Layout::aligned(shapes(parts));
-    let mut system = System::new(layout, names, None, request, &incompatible)?;
-    let checks = if checked { system.checks(ndim) } else { Vec::new() };
-    system.solve()?;
+    let (system, checks) = System::solved(layout, ndim, names, None, request, &incompatible)?;
     Ok((system, ndim, checks))
-}
-
-/// The shape of a value that comes from one of several branches: the least specific of several shapes.
-///
-/// # Shapes
-/// At least one. Each size is as exact as all branches allow, whatever their number: a size or a name that all have, else the
-/// smallest range that covers all. If the numbers of axes differ, or if a shape is `*`, the result is `*`.
-///
-/// # Errors
-/// [`NoOperands`](crate::ErrorKind::NoOperands) for no shapes at all.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::partial::{infer_branches, PartialShape};
-///
-/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// assert_eq!(infer_branches([&p("nx2x3"), &p("nx4x3")])?, p("nx2..4x3"));
-/// assert_eq!(infer_branches([&p("n:2..5"), &p("n:4..7")])?, p("n:2..7"));
-/// assert_eq!(infer_branches([&p("n"), &p("m")])?, p("?"));
-/// assert_eq!(infer_branches([&p("2"), &p("2x3")])?, p("*"));
-/// assert!(infer_branches(&[]).is_err());
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// StableHLO's rule for `if` and `case`, which knows bounds, but no names; ONNX's for `If`, where sizes that differ are unknown.
-#[doc(alias = "least_specific")]
-pub fn infer_branches<'p>(
-    shapes: impl IntoIterator<Item = &'p PartialShape>,
-) -> Result<PartialShape, BroadcastError> {
-    let mut shapes = shapes.into_iter();
-    let Some(first) = shapes.next() else {
-        let request = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);
-        return Err(fail!(request, NoOperands, "there are no branches, expected at least 1"));
-    };
-    let mut found = first.clone();
-    for shape in shapes {
-        found = either(&found, shape);
-    }
-    Ok(found)
-}
-
-/// The least specific one of two shapes.
-fn either(a: &PartialShape, b: &PartialShape) -> PartialShape {
-    match (a.dims(), b.dims()) {
-        (Some(a), Some(b)) if a.len() == b.len() => list(a.len(), &mut |axis| {
-            let (a, b) = (&a[axis], &b[axis]);
-            let span = a.span().hull(b.span());
-            match a.as_name() {
-                Some(name) if b.as_name() == Some(name) => Dim::named(name, span),
-                _ => span.into(),
-            }
-        })
-        .into(),
-        _ => PartialShape::unranked(),
-    }
 }

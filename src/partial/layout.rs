@@ -1,19 +1,45 @@
 //! The axes at which the sizes of several shapes meet.
 
 use super::PartialShape;
-use super::check::{PackedPlace, compact};
 use super::dim::Dim;
-use super::shape_op::Part;
+use super::place::{PackedPlace, compact};
 use super::vars::Var;
-use alloc::{vec, vec::Vec};
-use core::ops::Range;
+use crate::error::Shape;
+use alloc::{string::ToString, vec, vec::Vec};
 
-/// The sizes of shapes, sorted by the axis at which they meet.
+/// An operand, with the number of its base axes if it has a batch.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'p> {
+    pub(super) shape: &'p PartialShape,
+    pub(super) base: Option<usize>,
+}
+
+impl<'p> Part<'p> {
+    pub(super) fn whole(shape: &'p PartialShape) -> Self {
+        Self { shape, base: None }
+    }
+
+    /// The sizes of batch and base; none for `*`.
+    pub(super) fn split(self) -> (&'p [Dim], &'p [Dim]) {
+        let dims = dims(self.shape);
+        dims.split_at(dims.len().saturating_sub(self.base.unwrap_or(0)))
+    }
+}
+
+impl From<&Part<'_>> for Shape {
+    fn from(part: &Part<'_>) -> Self {
+        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string().into());
+        Shape::partial(part.shape.dims().map(cells), part.base)
+    }
+}
+
+/// The sizes of shapes, by the axis at which they meet.
 pub(super) struct Layout<'s> {
     pub(super) shapes: Vec<&'s [Dim]>,
-    pub(super) entries: Vec<Entry>,
-    /// The start of each axis in `entries`, and the end of the last.
-    starts: Vec<u32>,
+    /// The sizes that meet at each axis.
+    pub(super) axes: Vec<Vec<Entry>>,
+    /// The size of each axis, as far as it is known without names.
+    pub(super) sizes: Vec<Dim>,
     /// The shape that is the result.
     pub(super) result: Option<usize>,
     /// Whether the second shape is the target.
@@ -25,31 +51,20 @@ pub(super) struct Layout<'s> {
 /// One size of a shape, at the axis where it meets others.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
-    /// The shape, and in the last bit whether the size is fixed.
     shape: u32,
     axis: u32,
     /// The variable of a named size.
-    pub(super) var: Var,
+    pub(super) var: Option<Var>,
+    pub(super) is_fixed: bool,
 }
-
-const NO_NAME: Var = u32::MAX;
-const NO_ENTRY: Entry = Entry { shape: 0, axis: 0, var: NO_NAME };
 
 impl Entry {
     pub(super) fn shape(self) -> usize {
-        self.shape as usize >> 1
+        self.shape as usize
     }
 
     pub(super) fn axis(self) -> usize {
         self.axis as usize
-    }
-
-    pub(super) fn is_fixed(self) -> bool {
-        self.shape & 1 == 1
-    }
-
-    pub(super) fn var(self) -> Option<Var> {
-        (self.var != NO_NAME).then_some(self.var)
     }
 }
 
@@ -57,40 +72,21 @@ impl Entry {
 pub(super) type At = Option<(usize, bool)>;
 
 impl<'s> Layout<'s> {
-    /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis.
+    /// Shapes whose sizes meet at `count` axes, as `at` says for each shape and axis. A size that meets no others follows at an
+    /// axis of its own.
     pub(super) fn new(shapes: Vec<&'s [Dim]>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        // sizes that meet no others follow, each at an axis of its own
-        let (mut starts, mut total) = (Vec::with_capacity(count + 1), 0);
-        starts.resize(count, 0_u32);
+        let mut axes = vec![Vec::new(); count];
         for (shape, dims) in shapes.iter().enumerate() {
-            total += dims.len();
             for axis in 0..dims.len() {
-                match at(shape, axis) {
-                    Some((axis, _)) => starts[axis] += 1,
-                    None => starts.push(1),
+                let (place, is_fixed) = at(shape, axis).unwrap_or((axes.len(), true));
+                if place == axes.len() {
+                    axes.push(Vec::new());
                 }
+                axes[place].push(Entry { shape: compact(shape), axis: compact(axis), var: None, is_fixed });
             }
         }
-        let mut end = 0;
-        for count in &mut starts {
-            end += *count;
-            *count = end;
-        }
-        let (mut entries, mut own_axis) = (vec![NO_ENTRY; total], starts.len());
-        // from the last to the first, so that each end becomes a start
-        for (shape, dims) in shapes.iter().enumerate().rev() {
-            for axis in (0..dims.len()).rev() {
-                let (place, fixed) = at(shape, axis).unwrap_or_else(|| {
-                    own_axis -= 1;
-                    (own_axis, true)
-                });
-                starts[place] -= 1;
-                let shape = compact(shape) << 1 | u32::from(fixed);
-                entries[starts[place] as usize] = Entry { shape, axis: compact(axis), var: NO_NAME };
-            }
-        }
-        starts.push(end);
-        Self { shapes, entries, starts, result: None, has_target: false, alone: false }
+        let sizes = vec![Dim::Unknown; axes.len()];
+        Self { shapes, axes, sizes, result: None, has_target: false, alone: false }
     }
 
     /// Shapes that are aligned at the right, and their number of axes together.
@@ -101,20 +97,6 @@ impl<'s> Layout<'s> {
         }
         let new = list(shapes.len(), &mut |shape| ndim - shapes[shape].len());
         (Self::new(shapes, ndim, &|shape, axis| Some((new[shape] + axis, false))), ndim)
-    }
-
-    pub(super) fn axes(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// The sizes that meet at an axis.
-    pub(super) fn at(&self, axis: usize) -> &[Entry] {
-        &self.entries[self.range(axis)]
-    }
-
-    /// Their positions.
-    pub(super) fn range(&self, axis: usize) -> Range<usize> {
-        self.starts[axis] as usize..self.starts[axis + 1] as usize
     }
 
     pub(super) fn dim(&self, entry: Entry) -> &'s Dim {

@@ -152,6 +152,7 @@
 //! [`Names::infer`] takes each of them as a [`ShapeOp`], with the checks that remain.
 
 mod check;
+mod choices;
 mod decide;
 mod dim;
 mod families;
@@ -159,8 +160,8 @@ mod infer;
 mod layout;
 mod names;
 mod partial_shape;
+mod place;
 mod plan;
-mod reductions;
 mod rules;
 mod shape_op;
 mod signature;
@@ -169,14 +170,17 @@ mod text;
 mod vars;
 mod verify;
 
-pub use check::{Check, Place};
+pub use check::Check;
+pub use choices::{infer_branches, infer_ranks};
 pub use decide::{Decision, decide, decide_result};
 pub use dim::{Dim, Name, SizeRange};
-pub use families::{infer_axes, infer_batch, infer_in_dim, infer_ranks, infer_target};
-pub use infer::{infer_branches, infer_dim, infer_result_shape, infer_shape, infer_shapes};
+pub use families::{
+    infer_axes, infer_batch, infer_in_dim, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target,
+};
+pub use infer::{infer_dim, infer_result_shape, infer_shape, infer_shapes};
 pub use names::Names;
 pub use partial_shape::PartialShape;
+pub use place::Place;
 pub use plan::Plan;
-pub use reductions::{infer_sum, infer_sum_in_dim, infer_sum_to};
 pub use shape_op::{InferredShapes, ShapeOp};
 pub use verify::{ResultRule, verify};

@@ -1,7 +1,7 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::check::PackedPlace;
 use super::layout::list;
+use super::place::PackedPlace;
 use super::shape_op::ShapeOp;
 use super::vars::Vars;
 use super::verify::result_checks;
@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes)?;
         let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
     }

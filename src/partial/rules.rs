@@ -1,8 +1,7 @@
 //! Where the sizes of each operation meet: maps from the axes of its operands to axes with one condition each.
 
 use super::dim::Dim;
-use super::layout::{Layout, dims, list, shapes, unranked};
-use super::shape_op::{Part, ShapeOp};
+use super::layout::{Layout, Part, dims, list, shapes, unranked};
 use crate::error::{BroadcastError, ErrorBuilder, fail, signed};
 use crate::sealed::Sealed;
 use crate::shape::{
@@ -18,14 +17,7 @@ pub(super) struct Rule<'p> {
     /// How many axes have a condition.
     pub(super) count: usize,
     /// The sizes of the result, unless it is `*`.
-    pub(super) result: Option<Picks>,
-}
-
-/// The sizes of a result.
-pub(super) enum Picks {
-    /// Those of the axes that have a condition.
-    Axes,
-    List(Vec<Pick>),
+    pub(super) result: Option<Vec<Pick>>,
 }
 
 /// A size of a result.
@@ -61,28 +53,18 @@ pub(super) struct OperandParts<'a, 'p> {
     pub(super) request: &'a dyn Fn() -> ErrorBuilder,
 }
 
-type Found<'p> = Result<Rule<'p>, BroadcastError>;
+/// The sizes of the axes that have a condition.
+fn every(count: usize) -> Vec<Pick> {
+    list(count, &mut Pick::Axis)
+}
+
+pub(super) type Found<'p> = Result<Rule<'p>, BroadcastError>;
 
 impl<'p> OperandParts<'_, 'p> {
-    /// Where the sizes meet. `target` are the known sizes of a [`ShapeOp::Target`].
-    ///
-    /// # Errors
-    /// Those about numbers of axes, in the order of the operation's function.
-    pub(super) fn rule(self, operation: &ShapeOp<'_>, target: &'p [Dim]) -> Found<'p> {
-        match operation {
-            ShapeOp::Target(sizes) => self.broadcast_to(sizes, target),
-            ShapeOp::Axes(axes) => self.broadcast_axes(axes),
-            ShapeOp::InDim(axes) => self.broadcast_in_dim(axes),
-            ShapeOp::SumInDim(axes) => self.sum_in_dim(axes),
-            ShapeOp::Sum { axes, keepdims } => self.sum(axes, *keepdims),
-            ShapeOp::SumTo | ShapeOp::SumBatchTo(_) => self.sum_to(),
-            ShapeOp::Batch(_) => Ok(self.batches(0)),
-            ShapeOp::BatchMap(_) => Ok(self.batches(self.base_axes())),
-            ShapeOp::Together | ShapeOp::Ranks | ShapeOp::Branches | ShapeOp::Signature(_) => {
-                let (layout, count) = Layout::aligned(self.shapes());
-                Ok(Rule { layout, count, result: self.ranked().then_some(Picks::Axes) })
-            }
-        }
+    /// All shapes, aligned at the right.
+    pub(super) fn together(self) -> Rule<'p> {
+        let (layout, count) = Layout::aligned(self.shapes());
+        Rule { layout, count, result: self.ranked().then(|| every(count)) }
     }
 
     fn shapes(self) -> Vec<&'p [Dim]> {
@@ -106,7 +88,7 @@ impl<'p> OperandParts<'_, 'p> {
         most
     }
 
-    fn broadcast_to(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
+    pub(super) fn broadcast_to(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
         let array = dims(self.parts[0].shape);
         // a size that is not known could be any
         let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref()).unwrap_or(0)).collect();
@@ -121,10 +103,10 @@ impl<'p> OperandParts<'_, 'p> {
             Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
         };
         let (layout, count) = (Layout::new(vec![array, target], sizes.len(), &at), sizes.len());
-        Ok(Rule { layout, count, result: Some(Picks::Axes) })
+        Ok(Rule { layout, count, result: Some(every(count)) })
     }
 
-    fn broadcast_axes(self, numbers: &[i128]) -> Found<'p> {
+    pub(super) fn broadcast_axes(self, numbers: &[i128]) -> Found<'p> {
         let count = self.ndim(1).or(self.ndim(0).map(|own| own + numbers.len()));
         let places = self.positions(numbers, count)?;
         let (known, count) = (count.is_some(), count.unwrap_or(0));
@@ -138,16 +120,16 @@ impl<'p> OperandParts<'_, 'p> {
             let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
             check_axis_count(expected, count, OF_TARGET, self.request)?;
         }
-        Ok(self.small_in_fixed(0, &others, true, count, known.then_some(Picks::Axes)))
+        Ok(self.small_in_fixed(0, &others, true, count, known.then(|| every(count))))
     }
 
-    fn broadcast_in_dim(self, numbers: &[i128]) -> Found<'p> {
+    pub(super) fn broadcast_in_dim(self, numbers: &[i128]) -> Found<'p> {
         check_axis_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, self.request)?;
         let (places, ndim) = (self.positions(numbers, self.ndim(1))?, self.ndim(1));
-        Ok(self.small_in_fixed(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
+        Ok(self.small_in_fixed(0, &places, false, ndim.unwrap_or(0), ndim.map(every)))
     }
 
-    fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
+    pub(super) fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
         check_axis_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, self.request)?;
         let (places, count) = (self.positions(numbers, self.ndim(0))?, numbers.len());
         let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
@@ -156,7 +138,7 @@ impl<'p> OperandParts<'_, 'p> {
         }
         // the axes of the target, in its order
         let at = |shape: usize, axis: usize| if shape == 0 { axes[axis] } else { Some((axis, false)) };
-        let result = self.ndim(0).or(self.ndim(1)).map(|_| Picks::List(list(count, &mut Pick::Target)));
+        let result = self.ndim(0).or(self.ndim(1)).map(|_| list(count, &mut Pick::Target));
         Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result })
     }
 
@@ -167,7 +149,7 @@ impl<'p> OperandParts<'_, 'p> {
         places: &[usize],
         fixed: bool,
         count: usize,
-        result: Option<Picks>,
+        result: Option<Vec<Pick>>,
     ) -> Rule<'p> {
         let at = |shape: usize, axis: usize| {
             if shape == small { places.get(axis).map(|&place| (place, fixed)) } else { Some((axis, true)) }
@@ -175,7 +157,7 @@ impl<'p> OperandParts<'_, 'p> {
         Rule { layout: Layout::new(self.shapes(), count, &at), count, result }
     }
 
-    fn sum(self, numbers: &[i128], keepdims: bool) -> Found<'p> {
+    pub(super) fn sum(self, numbers: &[i128], keepdims: bool) -> Found<'p> {
         let places = self.positions(numbers, self.ndim(0))?;
         let count = self.ndim(0).unwrap_or(0);
         let layout = Layout::new(self.shapes(), count, &|_, axis| Some((axis, true)));
@@ -187,10 +169,10 @@ impl<'p> OperandParts<'_, 'p> {
                 result.push(Pick::One);
             }
         }
-        Ok(Rule { layout, count: 0, result: self.ndim(0).map(|_| Picks::List(result)) })
+        Ok(Rule { layout, count: 0, result: self.ndim(0).map(|_| result) })
     }
 
-    fn sum_to(self) -> Found<'p> {
+    pub(super) fn sum_to(self) -> Found<'p> {
         let ((batch, base), target) = (self.parts[0].split(), dims(self.parts[1].shape));
         let (ranked, whole) = (self.ranked(), batch.len() + base.len());
         let new = if ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
@@ -208,11 +190,11 @@ impl<'p> OperandParts<'_, 'p> {
             None => {}
         }
         result.append(&mut base);
-        Ok(self.small_in_fixed(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
+        Ok(self.small_in_fixed(1, &places, false, whole, self.ndim(1).map(|_| result)))
     }
 
     /// Batches together, after `bases` axes of the bases together, whose errors come first.
-    fn batches(self, bases: usize) -> Rule<'p> {
+    pub(super) fn batches(self, bases: usize) -> Rule<'p> {
         let splits = list(self.parts.len(), &mut |operand| self.parts[operand].split());
         let mut batches = 0;
         for (batch, _) in &splits {
@@ -228,7 +210,7 @@ impl<'p> OperandParts<'_, 'p> {
         let (layout, count) = (Layout::new(self.shapes(), bases + batches, &at), bases + batches);
         // the batches are the first axes of the result
         let mut pick = |axis| Pick::Axis(if axis < batches { bases + axis } else { axis - batches });
-        Rule { layout, count, result: self.ranked().then(|| Picks::List(list(count, &mut pick))) }
+        Rule { layout, count, result: self.ranked().then(|| list(count, &mut pick)) }
     }
 
     /// Checks that operands have as many axes as their bases.
@@ -270,7 +252,7 @@ impl<'p> OperandParts<'_, 'p> {
 }
 
 /// The number of a size in a target, as for an array, if it is known: -1 keeps a size.
-pub(super) fn number(size: Option<&Dim>) -> Option<i128> {
+fn number(size: Option<&Dim>) -> Option<i128> {
     match size {
         Some(Dim::Known(size)) => Some(*size as i128),
         Some(_) => None,

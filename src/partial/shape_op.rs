@@ -1,19 +1,16 @@
 //! Operations on partially known shapes, and their results.
 
-use super::decide::with_unranked;
+use super::check::with_unranked;
+use super::choices::{infer_branches, infer_ranks};
 use super::dim::Dim;
-use super::layout::{Layout, dims, list, unranked};
-use super::rules::{Numbers, OperandParts, Pick, Picks, Rule, number};
+use super::layout::{Part, dims, list, unranked};
+use super::rules::{Found, Numbers, OperandParts, Pick, Rule};
 use super::system::{Clash, System, checked, incompatible};
-use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
+use super::{Check, Names, PartialShape};
 use crate::error::caller::Caller;
-use crate::error::{BroadcastError, Count, ErrorBuilder, Shape, caller, fail};
-use crate::shape::{
-    Axes, Placeholder, Signature, check_len, check_placed, check_sums, joint_shape, new_axes,
-    placed_sum_order, resolved,
-};
+use crate::error::{BroadcastError, ErrorBuilder, Shape, caller, fail};
+use crate::shape::{Axes, Signature};
 use alloc::{string::ToString, vec, vec::Vec};
-use ndarray::IxDyn;
 
 /// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
 ///
@@ -105,39 +102,6 @@ pub struct InferredShapes<'s> {
     pub checks: Vec<Check>,
 }
 
-/// Always, never, or where the checks hold.
-impl From<Result<InferredShapes<'_>, BroadcastError>> for Decision {
-    fn from(found: Result<InferredShapes<'_>, BroadcastError>) -> Self {
-        found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
-    }
-}
-
-/// An operand, with the number of its base axes if it has a batch.
-#[derive(Clone, Copy)]
-pub(super) struct Part<'p> {
-    pub(super) shape: &'p PartialShape,
-    pub(super) base: Option<usize>,
-}
-
-impl<'p> Part<'p> {
-    pub(super) fn whole(shape: &'p PartialShape) -> Self {
-        Self { shape, base: None }
-    }
-
-    /// The sizes of batch and base; none for `*`.
-    pub(super) fn split(self) -> (&'p [Dim], &'p [Dim]) {
-        let dims = dims(self.shape);
-        dims.split_at(dims.len().saturating_sub(self.base.unwrap_or(0)))
-    }
-}
-
-impl From<&Part<'_>> for Shape {
-    fn from(part: &Part<'_>) -> Self {
-        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string().into());
-        Shape::partial(part.shape.dims().map(cells), part.base)
-    }
-}
-
 impl<'s> ShapeOp<'s> {
     /// Its words, how many operands there are, if not any number, and whether there is a target.
     fn form(&self) -> (&'static Caller, Option<usize>, bool) {
@@ -167,6 +131,24 @@ impl<'s> ShapeOp<'s> {
         }
     }
 
+    /// Where the sizes meet. `target` are the known sizes of a [`Target`](Self::Target).
+    ///
+    /// # Errors
+    /// Those about numbers of axes, in the order of the operation's function.
+    fn rule<'p>(&self, operands: OperandParts<'_, 'p>, target: &'p [Dim]) -> Found<'p> {
+        match self {
+            Self::Target(sizes) => operands.broadcast_to(sizes, target),
+            Self::Axes(axes) => operands.broadcast_axes(axes),
+            Self::InDim(axes) => operands.broadcast_in_dim(axes),
+            Self::SumInDim(axes) => operands.sum_in_dim(axes),
+            Self::Sum { axes, keepdims } => operands.sum(axes, *keepdims),
+            Self::SumTo | Self::SumBatchTo(_) => operands.sum_to(),
+            Self::Batch(_) => Ok(operands.batches(0)),
+            Self::BatchMap(_) => Ok(operands.batches(operands.base_axes())),
+            Self::Together | Self::Ranks | Self::Branches | Self::Signature(_) => Ok(operands.together()),
+        }
+    }
+
     /// The request, for messages.
     #[cold]
     pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> ErrorBuilder {
@@ -189,7 +171,7 @@ impl<'s> ShapeOp<'s> {
         }
     }
 
-    /// The results of the operation and, if they are wanted, the checks that remain.
+    /// The results of the operation, and the checks that remain.
     ///
     /// # Errors
     /// Those of the operation's function.
@@ -198,7 +180,6 @@ impl<'s> ShapeOp<'s> {
         names: &mut Names,
         of: Option<&str>,
         shapes: &[&PartialShape],
-        with_checks: bool,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
         let mut part = |operand| Part { shape: shapes[operand], base: self.base(operand) };
         let parts = list(shapes.len(), &mut part);
@@ -219,8 +200,8 @@ impl<'s> ShapeOp<'s> {
             }
             _ => {}
         }
-        let (shape, mut checks) = self.infer_one(names, of, &parts, with_checks)?;
-        if with_checks && !matches!(self, Self::Together) && !unranked(&parts).is_empty() {
+        let (shape, mut checks) = self.infer_one(names, of, &parts)?;
+        if !matches!(self, Self::Together) && !unranked(&parts).is_empty() {
             checks = match self.without_signature() {
                 Some(operation) => vec![Check::Succeeds { operation }],
                 None => Vec::new(),
@@ -229,58 +210,12 @@ impl<'s> ShapeOp<'s> {
         Ok(InferredShapes::of(vec![shape], checks))
     }
 
-    /// The sizes of the result by the functions that decide for arrays, if all sizes are known. Overflow is not checked.
-    ///
-    /// # Errors
-    /// Those of the operation's function.
-    fn known(
-        &self,
-        parts: &[Part<'_>],
-        request: &dyn Fn() -> ErrorBuilder,
-        of_bases: &dyn Fn() -> ErrorBuilder,
-    ) -> Option<Result<Vec<usize>, BroadcastError>> {
-        let (mut shapes, mut batches, mut bases) = (Vec::new(), Vec::new(), Vec::new());
-        for part in parts {
-            shapes.push(part.shape.sizes()?);
-        }
-        for (part, shape) in parts.iter().zip(&shapes) {
-            let (batch, base) = shape.split_at(part.split().0.len());
-            batches.push(batch);
-            bases.push(base);
-        }
-        let joint = || joint_shape(&batches, request);
-        let to_target = |checked: Result<(), BroadcastError>| checked.map(|()| shapes[1].clone());
-        Some(match self {
-            Self::Together | Self::Batch(_) => joint(),
-            Self::BatchMap(_) => joint_shape(&bases, of_bases).and_then(|base| Ok([joint()?, base].concat())),
-            Self::Target(sizes) => {
-                let target = sizes.iter().map(|size| number(size.as_ref())).collect::<Option<Vec<_>>>()?;
-                resolved(batches[0], &target, Placeholder::Keeps, request)
-            }
-            Self::Axes(axes) => {
-                to_target(new_axes(batches[0], batches[1], &Numbers(axes), request).map(drop))
-            }
-            Self::InDim(axes) => {
-                to_target(check_placed(batches[0], batches[1], &Numbers(axes), request, false))
-            }
-            Self::SumInDim(axes) => to_target(
-                placed_sum_order::<IxDyn, _>(batches[0], batches[1], &Numbers(axes), request).map(drop),
-            ),
-            Self::SumTo | Self::SumBatchTo(_) => {
-                let checked = check_sums(batches[0], batches[1], request, || vec![batches[0]]);
-                to_target(checked).map(|target| [&target, bases[0]].concat())
-            }
-            Self::Sum { .. } | Self::Ranks | Self::Branches | Self::Signature(_) => return None,
-        })
-    }
-
     /// The only result of an operation that is no choice and has no signature.
     fn infer_one(
         &self,
         names: &mut Names,
         of: Option<&str>,
         parts: &[Part<'_>],
-        with_checks: bool,
     ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
         let request = || self.request(of, parts);
         let operands = OperandParts { parts, request: &request };
@@ -291,18 +226,13 @@ impl<'s> ShapeOp<'s> {
                 target.extend_from_slice(size.as_slice());
             }
         }
-        let of_bases = || ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
-        if let Some(sizes) = self.known(parts, &request, &of_bases) {
-            let sizes = sizes?;
-            check_len(&sizes, request)?;
-            return Ok((sizes.into(), Vec::new()));
-        }
-        let Rule { mut layout, count, result } = operands.rule(self, &target)?;
+        let Rule { mut layout, count, result } = self.rule(operands, &target)?;
         layout.has_target = self.form().2;
         let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
         let blame = |request, mut clash: Clash<'_>| {
             if clash.axis < bases {
-                return incompatible(of_bases(), clash);
+                let of_bases = ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
+                return incompatible(of_bases, clash);
             }
             clash.axis = match self {
                 // an axis of the target, by its axis of the array
@@ -311,19 +241,17 @@ impl<'s> ShapeOp<'s> {
             };
             incompatible(request, clash)
         };
-        let mut system = System::new(layout, names, of, &request, &blame)?;
-        let mut checks = if with_checks { system.checks(count) } else { Vec::new() };
-        system.solve()?;
+        let (system, mut checks) = System::solved(layout, count, names, of, &request, &blame)?;
         let ranked = result.is_some();
         let sizes = match result {
-            Some(Picks::List(picks)) => list(picks.len(), &mut |i| match picks[i] {
+            Some(picks) => list(picks.len(), &mut |i| match picks[i] {
                 Pick::Axis(axis) => system.size(axis).0,
                 Pick::Target(axis) => system.own(axis, 1),
                 Pick::One => Dim::Known(1),
                 Pick::Unknown => Dim::Unknown,
             }),
             // for `*`, the sizes that are known may overflow all the same
-            Some(Picks::Axes) | None => system.take_sizes(count),
+            None => system.joint_sizes(0..count),
         };
         let sizes = checked(sizes, &request)?;
         if matches!(self, Self::Together) {
@@ -362,34 +290,4 @@ impl InferredShapes<'_> {
         let batch = PartialShape::unranked();
         Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
     }
-}
-
-/// One shape that two descriptions give.
-///
-/// # Errors
-/// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
-pub(super) fn merge_shapes(
-    names: &mut Names,
-    of: Option<&str>,
-    a: &PartialShape,
-    b: &PartialShape,
-) -> Result<PartialShape, BroadcastError> {
-    let request = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
-    let shapes = match [a.dims(), b.dims()] {
-        [Some(own), Some(other)] => vec![own, other],
-        [Some(dims), None] | [None, Some(dims)] => vec![dims],
-        [None, None] => return Ok(PartialShape::unranked()),
-    };
-    let (own, other) = (shapes[0].len(), shapes[shapes.len() - 1].len());
-    if own != other {
-        let found = Count(other);
-        return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {own}"));
-    }
-    let mut layout = Layout::new(shapes, own, &|_, axis| Some((axis, true)));
-    layout.alone = true;
-    let mut system = System::new(layout, names, of, &request, &incompatible)?.declares();
-    system.solve()?;
-    let sizes = system.take_sizes(own);
-    system.vars.keep();
-    Ok(sizes.into())
 }

@@ -1,9 +1,9 @@
 //! Signatures on partially known shapes.
 
-use super::decide::with_unranked;
+use super::check::with_unranked;
 use super::dim::Dim;
-use super::layout::{Entry, Layout, list, shapes};
-use super::shape_op::{InferredShapes, Part};
+use super::layout::{Entry, Layout, Part, list, shapes};
+use super::shape_op::InferredShapes;
 use super::system::{Clash, System, checked, incompatible};
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, Mark, caller};
@@ -131,13 +131,11 @@ impl<'s> Signature<'s> {
             }
             Some(axis) => unknown().unwrap_or_else(|| incompatible(of_batches(), Clash { axis, ..clash })),
         };
-        let layout = Layout::new(self::shapes(&parts), symbols + batches, &at);
-        let mut system = System::new(layout, names, of, &apply, &blame)?;
+        let mut layout = Layout::new(self::shapes(&parts), symbols + batches, &at);
         for (axis, &symbol) in order.iter().enumerate() {
-            system.sizes[axis] = cores.symbols[symbol].size.map_or(Dim::Unknown, Dim::Known);
+            layout.sizes[axis] = cores.symbols[symbol].size.map_or(Dim::Unknown, Dim::Known);
         }
-        let mut checks = system.checks(symbols + batches);
-        system.solve()?;
+        let (system, mut checks) = System::solved(layout, symbols + batches, names, of, &apply, &blame)?;
         if let Some(error) = unknown() {
             return Err(error);
         }

@@ -6,13 +6,13 @@
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
-use super::Names;
 use super::dim::{Dim, Span};
 use super::layout::{Entry, Layout, list};
 use super::vars::{ForcedSize, Var, Vars};
+use super::{Check, Names};
 use crate::error::{BroadcastError, ErrorBuilder};
 use crate::shape::checked_len;
-use alloc::{format, string::String, vec, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 use core::ops::Range;
 
 /// Two sizes that meet at an axis and exclude each other.
@@ -43,44 +43,37 @@ pub(super) fn incompatible(
 pub(super) struct System<'s, 'n> {
     pub(super) layout: Layout<'s>,
     pub(super) vars: Vars<'n>,
-    /// The sizes at each axis, known from sizes without a name and from the numbers of a signature.
-    pub(super) sizes: Vec<Dim>,
     blame: Blame<'n>,
-    /// Whether each name is declared at its axes: then sizes that exclude those of a name are those of the name, not of the axis.
-    declares: bool,
 }
 
 impl<'s, 'n> System<'s, 'n> {
-    /// Adds the names, with their known sizes.
+    /// The sizes that meet all conditions, and the checks that those at the first `count` axes do.
     ///
     /// # Errors
-    /// `DeclaredName` where the ranges of a name have no size in common.
-    pub(super) fn new(
+    /// `DeclaredName` where the ranges of a name have no size in common; then those of [`solve`](Self::solve).
+    pub(super) fn solved(
         mut layout: Layout<'s>,
+        count: usize,
         names: &'n mut Names,
         of: Option<&'n str>,
         request: &'n dyn Fn() -> ErrorBuilder,
         blame: Blame<'n>,
-    ) -> Result<Self, BroadcastError> {
+    ) -> Result<(Self, Vec<Check>), BroadcastError> {
         let mut vars = Vars::new(names, of, request);
-        for i in 0..layout.entries.len() {
-            let entry = layout.entries[i];
-            if let Some(var) = vars.at(layout.dim(entry), layout.spot(entry))? {
-                layout.entries[i].var = var;
+        for axis in 0..layout.axes.len() {
+            for i in 0..layout.axes[axis].len() {
+                let entry = layout.axes[axis][i];
+                layout.axes[axis][i].var = vars.at(layout.dim(entry), layout.spot(entry))?;
             }
         }
-        let sizes = vec![Dim::Unknown; layout.axes()];
-        Ok(Self { layout, vars, sizes, blame, declares: false })
-    }
-
-    /// Says that names are declared at their axes.
-    pub(super) fn declares(mut self) -> Self {
-        self.declares = true;
-        self
+        let mut system = Self { layout, vars, blame };
+        let checks = system.checks(count);
+        system.solve()?;
+        Ok((system, checks))
     }
 
     pub(super) fn span_at(&self, entry: Entry) -> Span {
-        match entry.var() {
+        match entry.var {
             Some(var) => self.vars.span(var),
             None => self.layout.dim(entry).span(),
         }
@@ -90,8 +83,8 @@ impl<'s, 'n> System<'s, 'n> {
     ///
     /// # Errors
     /// The error of the first axis where forced sizes exclude each other.
-    pub(super) fn solve(&mut self) -> Result<(), BroadcastError> {
-        let (count, mut backward) = (self.layout.axes(), false);
+    fn solve(&mut self) -> Result<(), BroadcastError> {
+        let (count, mut backward) = (self.layout.axes.len(), false);
         loop {
             let mut changed = false;
             for axis in 0..count {
@@ -107,19 +100,17 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Forces the sizes at one axis. Returns whether that may force more elsewhere.
     fn step(&mut self, axis: usize) -> Result<bool, BroadcastError> {
-        let (range, mut changed) = (self.layout.range(axis), false);
-        let (mut class, mut named) = (None, false);
-        for i in range.clone() {
-            let entry = self.layout.entries[i];
+        let (mut class, mut named, mut changed) = (None, false, false);
+        for &entry in &self.layout.axes[axis] {
             let span = self.span_at(entry);
-            if !entry.is_fixed() && span.contains(1) {
-                named |= entry.var().is_some();
+            if !entry.is_fixed && span.contains(1) {
+                named |= entry.var.is_some();
                 continue;
             }
-            let fits = match entry.var() {
+            let fits = match entry.var {
                 None => {
-                    let both = self.sizes[axis].span().intersect(span);
-                    both.map(|both| self.sizes[axis] = both.into()).is_some()
+                    let both = self.layout.sizes[axis].span().intersect(span);
+                    both.map(|both| self.layout.sizes[axis] = both.into()).is_some()
                 }
                 Some(var) => {
                     let united = self.vars.unite(*class.get_or_insert(var), var);
@@ -131,7 +122,7 @@ impl<'s, 'n> System<'s, 'n> {
                 return Err(self.clash(axis));
             }
         }
-        let size = self.sizes[axis].span();
+        let size = self.layout.sizes[axis].span();
         if let Some(var) = class {
             let before = self.vars.span(var);
             if !size.covers(before) && !self.narrow_to(var, size, axis) {
@@ -141,9 +132,8 @@ impl<'s, 'n> System<'s, 'n> {
         }
         if named && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.beside_one(var));
-            for i in range {
-                let entry = self.layout.entries[i];
-                let Some(var) = entry.var().filter(|_| !entry.is_fixed()) else { continue };
+            for &entry in &self.layout.axes[axis] {
+                let Some(var) = entry.var.filter(|_| !entry.is_fixed) else { continue };
                 if self.vars.span(var).contains(1)
                     && class.is_none_or(|class| !self.vars.are_equal(class, var))
                 {
@@ -156,9 +146,9 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
     fn narrow_to(&mut self, var: Var, size: Span, axis: usize) -> bool {
-        let entries = self.layout.at(axis);
+        let entries = &self.layout.axes[axis];
         let mut spots = [self.layout.spot(entries[0]); 2];
-        for &entry in entries.iter().rev().filter(|entry| entry.var().is_none()) {
+        for &entry in entries.iter().rev().filter(|entry| entry.var.is_none()) {
             for (end, spot) in spots.iter_mut().enumerate() {
                 if self.layout.dim(entry).span().end(end) == size.end(end) {
                     *spot = self.layout.spot(entry);
@@ -174,14 +164,14 @@ impl<'s, 'n> System<'s, 'n> {
     #[cold]
     fn clash(&self, axis: usize) -> BroadcastError {
         let mut forced = Vec::new();
-        for &entry in self.layout.at(axis) {
+        for &entry in &self.layout.axes[axis] {
             let span = self.span_at(entry);
-            if entry.is_fixed() || !span.contains(1) {
+            if entry.is_fixed || !span.contains(1) {
                 let (dim, spot) = (self.layout.dim(entry), self.layout.spot(entry));
-                forced.push((entry, ForcedSize { dim, spot, var: entry.var(), span }));
+                forced.push((entry, ForcedSize { dim, spot, var: entry.var, span }));
             }
         }
-        let (request, axis_sizes) = (self.vars.request, self.sizes[axis].span());
+        let (request, axis_sizes) = (self.vars.request, self.layout.sizes[axis].span());
         // from the sizes as declared at the axis, else from all known sizes
         let (declared, known) = (first_clash(&forced, true), first_clash(&forced, false));
         let Some([(first, a), (second, b)]) = declared.or(known) else {
@@ -198,7 +188,7 @@ impl<'s, 'n> System<'s, 'n> {
             }
             let is_far = side.dim.span().intersect(axis_sizes).is_some();
             let own = if is_far { side.span.into() } else { side.dim.clone() };
-            let dims = [&self.sizes[axis], &own];
+            let dims = [&self.layout.sizes[axis], &own];
             return (self.blame)(request(), Clash { axis, entries: [entry; 2], dims, note: "" });
         };
         let entries = [first, second];
@@ -209,7 +199,8 @@ impl<'s, 'n> System<'s, 'n> {
             side.var.is_some_and(|var| self.vars.end_spot(var, other).is_none())
         };
         match (a.var, b.var) {
-            _ if !self.declares && !early(a, b.span) && !early(b, a.span) => {}
+            // of a single shape, a size that excludes those of a name is one of the name, not of the axis
+            _ if !self.layout.alone && !early(a, b.span) && !early(b, a.span) => {}
             (Some(_), Some(_)) => return self.vars.unequal([a, b], b.spot),
             (Some(_), None) => return self.vars.two_sizes(a, b.span, b.spot),
             (None, Some(_)) => return self.vars.two_sizes(b, a.span, a.spot),
@@ -225,7 +216,7 @@ impl<'s, 'n> System<'s, 'n> {
         let Some(spot) = side.var.and_then(|var| self.vars.end_spot(var, other)) else {
             return String::new();
         };
-        if self.layout.at(axis).iter().any(|entry| self.layout.spot(*entry) == spot) {
+        if self.layout.axes[axis].iter().any(|entry| self.layout.spot(*entry) == spot) {
             return String::new();
         }
         let (name, place) = self.vars.origin(side, other);
@@ -260,13 +251,13 @@ impl<'s, 'n> System<'s, 'n> {
         for name in names {
             let Some(left) = attempts.checked_sub(1) else { return Ok(()) };
             *attempts = left;
-            let saved = (self.vars.state(), self.sizes.clone());
+            let saved = (self.vars.state(), self.layout.sizes.clone());
             result = self.bring(axis, name).and_then(|()| self.search(count, attempts));
             if result.is_ok() {
                 break;
             }
             self.vars.restore(saved.0);
-            self.sizes = saved.1;
+            self.layout.sizes = saved.1;
         }
         result
     }
@@ -278,17 +269,17 @@ impl<'s, 'n> System<'s, 'n> {
             return None;
         }
         let mut names = Vec::new();
-        for &entry in self.layout.at(axis) {
-            if entry.is_fixed() {
+        for &entry in &self.layout.axes[axis] {
+            if entry.is_fixed {
                 continue;
             }
             let span = self.span_at(entry);
-            let can = match entry.var() {
+            let can = match entry.var {
                 Some(var) if class.is_some_and(|class| self.vars.are_equal(class, var)) => return None,
                 Some(var) => self.vars.beside_one(var).intersect(size).is_some_and(|both| both != Span::ONE),
                 None => span.intersect(size).is_some(),
             };
-            match entry.var() {
+            match entry.var {
                 // nothing else depends on a size without a name
                 None if can => return None,
                 Some(_) if !span.contains(1) => return None,
@@ -303,7 +294,7 @@ impl<'s, 'n> System<'s, 'n> {
     fn bring(&mut self, axis: usize, name: Var) -> Result<(), BroadcastError> {
         let fits = match self.forced(axis) {
             Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
-            Some((None, size)) => self.vars.narrow(name, size, self.layout.spot(self.layout.at(axis)[0])),
+            Some((None, size)) => self.vars.narrow(name, size, self.layout.spot(self.layout.axes[axis][0])),
             None => true,
         };
         if fits { self.solve() } else { Err(self.clash(axis)) }
@@ -311,13 +302,13 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The size that all fixed and forced sizes at an axis have, if there are any: a name, and the sizes.
     fn forced(&self, axis: usize) -> Option<(Option<Var>, Span)> {
-        let (mut found, mut class) = (self.sizes[axis] != Dim::Unknown, None);
-        for &entry in self.layout.at(axis) {
-            if entry.is_fixed() || !self.span_at(entry).contains(1) {
-                (found, class) = (true, class.or(entry.var()));
+        let (mut found, mut class) = (self.layout.sizes[axis] != Dim::Unknown, None);
+        for &entry in &self.layout.axes[axis] {
+            if entry.is_fixed || !self.span_at(entry).contains(1) {
+                (found, class) = (true, class.or(entry.var));
             }
         }
-        let span = class.map_or(self.sizes[axis].span(), |var| self.vars.hull(var));
+        let span = class.map_or(self.layout.sizes[axis].span(), |var| self.vars.hull(var));
         found.then_some((class, span))
     }
 
@@ -326,13 +317,13 @@ impl<'s, 'n> System<'s, 'n> {
         match self.forced(axis) {
             Some((Some(var), span)) => return (self.vars.dim(var, false), span),
             Some((None, span)) => return (span.into(), span),
-            None if self.layout.at(axis).is_empty() => return (Dim::Unknown, Span::ANY),
+            None if self.layout.axes[axis].is_empty() => return (Dim::Unknown, Span::ANY),
             None => {}
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
-        for &entry in self.layout.at(axis) {
-            let span = entry.var().map_or(self.layout.dim(entry).span(), |var| self.vars.hull(var));
-            let root = entry.var().map(|var| self.vars.root(var));
+        for &entry in &self.layout.axes[axis] {
+            let span = entry.var.map_or(self.layout.dim(entry).span(), |var| self.vars.hull(var));
+            let root = entry.var.map(|var| self.vars.root(var));
             if span == Span::ONE || (root.is_some() && root == name) {
                 continue;
             }
@@ -348,9 +339,9 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The size of a shape at an axis where it stretches. It is unknown if the shape has no size there.
     pub(super) fn own(&self, axis: usize, shape: usize) -> Dim {
-        let entry = self.layout.at(axis).iter().copied().find(|entry| entry.shape() == shape);
+        let entry = self.layout.axes[axis].iter().copied().find(|entry| entry.shape() == shape);
         let own = entry.map_or(Span::ANY, |entry| self.layout.dim(entry).span());
-        if let Some(var) = entry.and_then(Entry::var) {
+        if let Some(var) = entry.and_then(|entry| entry.var) {
             return self.vars.dim(var, true);
         }
         match self.forced(axis) {
@@ -361,15 +352,6 @@ impl<'s, 'n> System<'s, 'n> {
             }
             Some(_) => self.size(axis).0,
         }
-    }
-
-    /// The sizes at the first axes, in the memory of the system, which has no sizes any more.
-    pub(super) fn take_sizes(&mut self, count: usize) -> Vec<Dim> {
-        for axis in 0..count {
-            self.sizes[axis] = self.size(axis).0;
-        }
-        self.sizes.truncate(count);
-        core::mem::take(&mut self.sizes)
     }
 
     /// The sizes at some axes.

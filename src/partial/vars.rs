@@ -1,7 +1,7 @@
 //! The names in one call, and the classes of those that are equal: a union-find whose changes can be undone.
 
-use super::check::{PackedPlace, compact};
 use super::dim::{Dim, Span};
+use super::place::{PackedPlace, compact};
 use super::text::Quoted;
 use super::{Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, fail};

@@ -1,11 +1,10 @@
 //! Verification of a result's declared shape.
 
-use super::check::PackedPlace;
-use super::decide::with_unranked;
+use super::check::with_unranked;
 use super::dim::{Dim, Span};
 use super::infer::infer_ranked;
-use super::layout::{Layout, dims, list, shapes, unranked};
-use super::shape_op::Part;
+use super::layout::{Layout, Part, dims, list, shapes, unranked};
+use super::place::PackedPlace;
 use super::system::{Clash, System, checked};
 use super::{Check, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
@@ -112,7 +111,7 @@ pub(super) fn result_checks(
         return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
     }
     let mut names = Names::new();
-    let (system, ndim, checks) = infer_ranked(&parts, &mut names, &request, rule.is_none())?;
+    let (system, ndim, checks) = infer_ranked(&parts, &mut names, &request)?;
     let sizes = checked(system.joint_sizes(0..ndim), &request)?;
     let mut checks = with_unranked(checks, &parts, &sizes);
     let unranked = unranked(&parts).len();
@@ -159,7 +158,7 @@ pub(super) fn result_checks(
 /// The place of the only size at an axis that may differ from 1: it is the result's size.
 fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
     let mut only = None;
-    for &entry in system.layout.at(axis) {
+    for &entry in &system.layout.axes[axis] {
         let place = Place::from(system.layout.spot(entry));
         if *system.layout.dim(entry) != Dim::Known(1) && only.replace(place).is_some() {
             return None;
@@ -192,8 +191,7 @@ fn possible(
         result_size(request, clash.axis, [inferred, &declared[clash.axis]], "a size")
     };
     let mut names = Names::new();
-    let mut system = System::new(layout, &mut names, None, request, &blame)?;
-    system.solve()?;
+    let (mut system, _) = System::solved(layout, 0, &mut names, None, request, &blame)?;
     if all {
         system.support(count)?;
     }

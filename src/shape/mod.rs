@@ -32,14 +32,13 @@ pub(crate) use joint_shape::{
 };
 pub(crate) use output::{all_stretch_to, output_error};
 pub(crate) use place::{
-    FOR_ARRAY, FOR_TARGET, OF_TARGET, check_axis_count, check_len, check_placed, new_axes, placed_sum_order,
-    placed_sum_target, repeats, target_along_axes, target_in_dim,
+    FOR_ARRAY, FOR_TARGET, OF_TARGET, check_axis_count, check_len, placed_sum_order, placed_sum_target,
+    repeats, target_along_axes, target_in_dim,
 };
 pub(crate) use reduced_axes::{check_sums, reduced_result, reserved, sum_target, too_many_axes};
 pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{
-    Placeholder, check_target, leading_target_axes, resolved, resolved_dim, sizes_only, stretch_error,
-    target_error,
+    Placeholder, check_target, leading_target_axes, resolved_dim, sizes_only, stretch_error, target_error,
 };
 
 use ndarray::Dimension;

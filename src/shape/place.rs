@@ -59,6 +59,10 @@ pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, Broadc
 
 /// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of
 /// its new axes.
+///
+/// # Errors
+/// In this order: `InvalidSize`; `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs;
+/// `Overflow`.
 #[inline(always)]
 pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     shape: &[usize],
@@ -67,30 +71,16 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
 ) -> Result<(T::Dim, AxisMask), BroadcastError> {
     let request = || axes_request(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, request)?;
-    let new = new_axes(shape, sizes(&resolved), axes, request)?;
-    check_len(sizes(&resolved), request)?;
-    Ok((resolved, new))
-}
-
-/// The set of the new axes of an array of shape `shape` that is repeated along `axes` of `target`.
-///
-/// # Errors
-/// In this order: `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs.
-#[inline(always)]
-pub(crate) fn new_axes<X: Axes>(
-    shape: &[usize],
-    target: &[usize],
-    axes: &X,
-    request: impl Fn() -> ErrorBuilder,
-) -> Result<AxisMask, BroadcastError> {
-    let new = AxisMask::new(axes, target.len(), &request)?;
-    check_axis_count(shape.len() + axes.axis_count(), target.len(), OF_TARGET, &request)?;
+    let to = sizes(&resolved);
+    let new = AxisMask::new(axes, to.len(), request)?;
+    check_axis_count(shape.len() + axes.axis_count(), to.len(), OF_TARGET, request)?;
     for (&own, axis) in shape.iter().zip(new.unnamed()) {
-        if own != target[axis] {
-            return Err(request().incompatible(axis, [own, target[axis]], [0, 1]));
+        if own != to[axis] {
+            return Err(request().incompatible(axis, [own, to[axis]], [0, 1]));
         }
     }
-    Ok(new)
+    check_len(to, request)?;
+    Ok((resolved, new))
 }
 
 /// The shape of the view with axis `i` of an array of shape `shape` at `axes[i]` of `target`.
