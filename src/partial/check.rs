@@ -1,7 +1,7 @@
 //! Checks at run time, when the sizes are known.
 
-use super::layout::{Part, unranked};
 use super::place::Place;
+use super::statement::Part;
 use super::{Dim, Names, PartialShape, ShapeOp};
 use crate::error::Count;
 use crate::shape::{Signature, join, joint_ndim, joint_size};
@@ -176,7 +176,9 @@ impl fmt::Display for Check {
 pub(super) fn with_unranked(mut checks: Vec<Check>, parts: &[Part<'_>], sizes: &[Dim]) -> Vec<Check> {
     // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
     let ones = sizes.iter().all(|size| *size == Dim::Known(1));
-    match unranked(parts)[..] {
+    let unranked: Vec<_> =
+        (0..parts.len()).filter(|&operand| parts[operand].shape.ndim().is_none()).collect();
+    match unranked[..] {
         [] => {}
         [_] if ones => {}
         [operand] => checks.push(Check::GoesTogether { operand }),

@@ -1,6 +1,6 @@
 //! Shapes whose sizes do not meet: branches, of which one is chosen, and ranks.
 
-use super::layout::{dims, list};
+use super::statement::{dims, list};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
 use alloc::{vec, vec::Vec};

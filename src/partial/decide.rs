@@ -1,8 +1,8 @@
 //! Decisions: operands go together always, never, or if checks hold at run time.
 
 use super::dim::{Dim, Span};
+use super::meet::System;
 use super::shape_op::{InferredShapes, ShapeOp};
-use super::system::System;
 use super::vars::Var;
 use super::verify::result_checks;
 use super::{Check, Names, PartialShape, Place};
@@ -161,15 +161,15 @@ impl System<'_, '_> {
     /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
     /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
     fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
-        let known_size = self.layout.sizes[axis].span().single();
+        let known_size = self.sizes[axis].single();
         let (mut parts, mut forced, mut known) = (Vec::new(), None, known_size);
-        for &entry in &self.layout.axes[axis] {
+        for &entry in &self.axes[axis] {
             let (span, root) = (self.span_at(entry), entry.var.map(|var| self.vars.root(var)));
             let counts = span != Span::ONE || entry.is_fixed;
-            if !counts || root.is_some_and(|root| !self.vars.meets(root, axis)) {
+            if !counts || root.is_some_and(|root| !self.vars.is_first_at(root, axis)) {
                 continue;
             }
-            let place = Place::from(self.layout.spot(entry));
+            let place = Place::from(entry.place);
             let may_be_one = !entry.is_fixed && span.contains(1);
             if !may_be_one {
                 forced = forced.or(Some((place, root)));
@@ -179,11 +179,11 @@ impl System<'_, '_> {
         }
         if forced.is_none() && known_size.is_none() {
             let Some((_, first, ..)) = parts.get(1) else { return };
-            let (size, mut same) = (first.single_beside_one(), true);
+            let (size, mut same) = (first.single_not_one(), true);
             let (mut places, mut roots) = (Vec::with_capacity(parts.len()), BinaryHeap::new());
             for &(place, span, root, _) in &parts {
                 places.push(place);
-                same &= size.is_some() && span.single_beside_one() == size;
+                same &= size.is_some() && span.single_not_one() == size;
                 if let Some(root) = root {
                     roots.push(root as usize);
                 }
@@ -197,7 +197,7 @@ impl System<'_, '_> {
         for (place, span, root, or_one) in parts {
             let (open, pair, check) = match (known, forced) {
                 (Some(size), _) => {
-                    let certain = if or_one { span.single_beside_one() } else { span.single() };
+                    let certain = if or_one { span.single_not_one() } else { span.single() };
                     let check = Check::Is { place, dim: Dim::Known(size), or_one: or_one && size != 1 };
                     (certain != known, root.map(|root| (root, size)), check)
                 }

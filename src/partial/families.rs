@@ -6,8 +6,8 @@
 )]
 
 use super::infer::infer;
-use super::layout::Part;
 use super::shape_op::ShapeOp;
+use super::statement::Part;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::shape::{Axes, Placeholder, ReducedAxes, TargetShape, axis_numbers, check_target};

@@ -1,10 +1,9 @@
 //! The joint shape of partially known shapes.
 
-use super::layout::{Layout, Part, shapes, unranked};
 use super::shape_op::ShapeOp;
-use super::system::{System, checked, incompatible};
-use super::{Check, Dim, Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder};
+use super::statement::{Call, Statement};
+use super::{Dim, Names, PartialShape};
+use crate::error::{BroadcastError, caller};
 use alloc::{vec, vec::Vec};
 
 /// The joint size of two axes.
@@ -146,23 +145,9 @@ pub(super) fn infer(
 pub fn infer_result_shape<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
 ) -> Result<Option<PartialShape>, BroadcastError> {
-    let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    let (mut names, request) = (Names::new(), || ShapeOp::Together.request(None, &parts));
-    let (system, ndim, _) = infer_ranked(&parts, &mut names, &request)?;
-    let sizes = checked(system.joint_sizes(0..ndim), &request)?;
-    Ok((unranked(&parts).len() < parts.len()).then(|| sizes.into()))
-}
-
-/// The joint sizes of the operands with a known number of axes, their number, and the checks that they go together.
-///
-/// # Errors
-/// Those of [`System::solved`].
-pub(super) fn infer_ranked<'s, 'n>(
-    parts: &[Part<'s>],
-    names: &'n mut Names,
-    request: &'n dyn Fn() -> ErrorBuilder,
-) -> Result<(System<'s, 'n>, usize, Vec<Check>), BroadcastError> {
-    let (layout, ndim) = Layout::aligned(shapes(parts));
-    let (system, checks) = System::solved(layout, ndim, names, None, request, &incompatible)?;
-    Ok((system, ndim, checks))
+    let shapes: Vec<_> = operands.into_iter().collect();
+    let is_known = shapes.iter().any(|shape| shape.ndim().is_some());
+    let statement = Call::new(&caller::PARTIAL_TOGETHER, None, &shapes, &[]).together();
+    let solution = Statement { is_ranked: true, ..statement }.solve(&mut Names::new())?;
+    Ok(is_known.then_some(solution.result))
 }

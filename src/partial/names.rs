@@ -1,10 +1,10 @@
 //! Names that stand for the same sizes in several operations: the only place that knows their sizes.
 
 use super::dim::{Dim, Span};
-use super::layout::{Layout, Part, list};
+use super::meet::{Conditions, System};
 use super::place::PackedPlace;
 use super::shape_op::{InferredShapes, ShapeOp};
-use super::system::{System, incompatible};
+use super::statement::{Part, list};
 use super::vars::{Class, Note, Origin, Var, Vars};
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
@@ -384,9 +384,12 @@ pub(super) fn merge_shapes(
         let found = Count(other);
         return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {own}"));
     }
-    let mut layout = Layout::new(shapes, own, &|_, axis| Some((axis, true)));
-    layout.alone = true;
-    let (system, _) = System::solved(layout, 0, names, of, &request, &incompatible)?;
+    let mut conditions = Conditions::new(own);
+    for dims in shapes {
+        conditions.add(PackedPlace::SHAPE, dims, &|axis| Some((axis, true)));
+    }
+    let mut system = System::new(conditions, Vars::new(names, of, &request))?;
+    system.solve().map_err(|clash| clash.incompatible(request()))?;
     let sizes = system.joint_sizes(0..own);
     system.vars.keep();
     Ok(sizes.into())

@@ -1,8 +1,8 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::layout::list;
 use super::place::PackedPlace;
 use super::shape_op::ShapeOp;
+use super::statement::list;
 use super::vars::Vars;
 use super::verify::result_checks;
 use super::{Check, Names, PartialShape};

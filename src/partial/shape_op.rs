@@ -1,16 +1,12 @@
 //! Operations on partially known shapes, and their results.
 
-use super::check::with_unranked;
 use super::choices::{infer_branches, infer_ranks};
-use super::dim::Dim;
-use super::layout::{Part, dims, list, unranked};
-use super::rules::{Found, Numbers, OperandParts, Pick, Rule};
-use super::system::{Clash, System, checked, incompatible};
-use super::{Check, Names, PartialShape};
+use super::statement::{Call, Solution, list};
+use super::{Check, Dim, Names, PartialShape};
 use crate::error::caller::Caller;
-use crate::error::{BroadcastError, ErrorBuilder, Shape, caller, fail};
-use crate::shape::{Axes, Signature};
-use alloc::{string::ToString, vec, vec::Vec};
+use crate::error::{BroadcastError, caller, fail};
+use crate::shape::Signature;
+use alloc::{vec, vec::Vec};
 
 /// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
 ///
@@ -103,75 +99,8 @@ pub struct InferredShapes<'s> {
 }
 
 impl<'s> ShapeOp<'s> {
-    /// Its words, how many operands there are, if not any number, and whether there is a target.
-    fn form(&self) -> (&'static Caller, Option<usize>, bool) {
-        match self {
-            Self::Together => (&caller::PARTIAL_TOGETHER, None, false),
-            Self::Ranks | Self::Branches => (&caller::OPERATE, None, false),
-            Self::Target(_) => (&caller::TO_TARGET, Some(1), true),
-            Self::Axes(_) => (&caller::ALONG_AXES, Some(2), true),
-            Self::InDim(_) => (&caller::IN_DIM, Some(2), true),
-            Self::Batch(bases) | Self::BatchMap(bases) => {
-                (&caller::PARTIAL_BATCHES, Some(bases.len()), false)
-            }
-            Self::Sum { .. } => (&caller::SUM_AXES, Some(1), false),
-            Self::SumTo => (&caller::SUM_TO, Some(2), true),
-            Self::SumInDim(_) => (&caller::SUM_IN_DIM, Some(2), true),
-            Self::SumBatchTo(_) => (&caller::PARTIAL_BATCH_SUM, Some(2), true),
-            Self::Signature(signature) => (&caller::OPERATE, Some(signature.operands()), false),
-        }
-    }
-
-    /// The number of base axes of an operand that has a batch.
-    fn base(&self, operand: usize) -> Option<usize> {
-        match self {
-            Self::Batch(bases) | Self::BatchMap(bases) => bases.get(operand).copied(),
-            Self::SumBatchTo(base) => Some(*base).filter(|_| operand == 0),
-            _ => None,
-        }
-    }
-
-    /// Where the sizes meet. `target` are the known sizes of a [`Target`](Self::Target).
-    ///
-    /// # Errors
-    /// Those about numbers of axes, in the order of the operation's function.
-    fn rule<'p>(&self, operands: OperandParts<'_, 'p>, target: &'p [Dim]) -> Found<'p> {
-        match self {
-            Self::Target(sizes) => operands.broadcast_to(sizes, target),
-            Self::Axes(axes) => operands.broadcast_axes(axes),
-            Self::InDim(axes) => operands.broadcast_in_dim(axes),
-            Self::SumInDim(axes) => operands.sum_in_dim(axes),
-            Self::Sum { axes, keepdims } => operands.sum(axes, *keepdims),
-            Self::SumTo | Self::SumBatchTo(_) => operands.sum_to(),
-            Self::Batch(_) => Ok(operands.batches(0)),
-            Self::BatchMap(_) => Ok(operands.batches(operands.base_axes())),
-            Self::Together | Self::Ranks | Self::Branches | Self::Signature(_) => Ok(operands.together()),
-        }
-    }
-
-    /// The request, for messages.
-    #[cold]
-    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> ErrorBuilder {
-        let (words, _, has_target) = self.form();
-        let operands = parts.len() - usize::from(has_target && parts.len() == 2);
-        let mut request = ErrorBuilder::new(words, &parts[..operands]).label(of);
-        for target in &parts[operands..] {
-            request = request.to(target);
-        }
-        match self {
-            Self::Target(target) => {
-                let size =
-                    |size: &Option<Dim>| size.as_ref().map_or("-1".into(), |size| size.to_string().into());
-                request.to(Shape::listed(target.iter().map(size).collect()))
-            }
-            Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
-                request.axes(axes.clone())
-            }
-            _ => request,
-        }
-    }
-
-    /// The results of the operation, and the checks that remain.
+    /// The results of the operation, and the checks that remain. Each operation says here how many operands it has and what it
+    /// states.
     ///
     /// # Errors
     /// Those of the operation's function.
@@ -181,112 +110,62 @@ impl<'s> ShapeOp<'s> {
         of: Option<&str>,
         shapes: &[&PartialShape],
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        let mut part = |operand| Part { shape: shapes[operand], base: self.base(operand) };
-        let parts = list(shapes.len(), &mut part);
+        let call = |words: &'static Caller, expected, bases: &[usize]| {
+            let call = Call::new(words, of, shapes, bases);
+            if expected == shapes.len() {
+                return Ok(call);
+            }
+            let (request, found) = (call.request_of(&caller::OPERATE), shapes.len());
+            Err(fail!(request, OperandCount, "the number of operands is {found}, expected {expected}"))
+        };
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
-        match (self, self.form().1) {
-            (Self::Signature(signature), _) => return signature.infer_in(names, of, shapes),
-            (Self::Ranks, _) => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
-            (Self::Branches, _) => {
+        let statement = match self {
+            Self::Together => call(&caller::PARTIAL_TOGETHER, shapes.len(), &[])?.together(),
+            Self::Ranks => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
+            Self::Branches => {
                 return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
             }
-            (_, Some(expected)) if expected != shapes.len() => {
-                let (request, found) = (ErrorBuilder::new(&caller::OPERATE, &parts).label(of), shapes.len());
-                return Err(fail!(
-                    request,
-                    OperandCount,
-                    "the number of operands is {found}, expected {expected}"
-                ));
+            Self::Target(sizes) => call(&caller::TO_TARGET, 1, &[])?
+                .or_check(&|| ShapeOp::Target(sizes.clone()))
+                .broadcast_to(sizes)?,
+            Self::Axes(axes) => call(&caller::ALONG_AXES, 2, &[])?
+                .to_target()
+                .or_check(&|| ShapeOp::Axes(axes.clone()))
+                .broadcast_axes(axes)?,
+            Self::InDim(axes) => call(&caller::IN_DIM, 2, &[])?
+                .to_target()
+                .or_check(&|| ShapeOp::InDim(axes.clone()))
+                .broadcast_in_dim(axes)?,
+            Self::Batch(bases) => call(&caller::PARTIAL_BATCHES, bases.len(), bases)?
+                .or_check(&|| ShapeOp::Batch(bases.clone()))
+                .batches()?,
+            Self::BatchMap(bases) => call(&caller::PARTIAL_BATCHES, bases.len(), bases)?
+                .or_check(&|| ShapeOp::BatchMap(bases.clone()))
+                .batches_and_bases()?,
+            Self::Sum { axes, keepdims } => call(&caller::SUM_AXES, 1, &[])?
+                .or_check(&|| ShapeOp::Sum { axes: axes.clone(), keepdims: *keepdims })
+                .sum(axes, *keepdims)?,
+            Self::SumTo => {
+                call(&caller::SUM_TO, 2, &[])?.to_target().or_check(&|| ShapeOp::SumTo).sum_to()?
             }
-            _ => {}
-        }
-        let (shape, mut checks) = self.infer_one(names, of, &parts)?;
-        if !matches!(self, Self::Together) && !unranked(&parts).is_empty() {
-            checks = match self.without_signature() {
-                Some(operation) => vec![Check::Succeeds { operation }],
-                None => Vec::new(),
-            };
-        }
-        Ok(InferredShapes::of(vec![shape], checks))
-    }
-
-    /// The only result of an operation that is no choice and has no signature.
-    fn infer_one(
-        &self,
-        names: &mut Names,
-        of: Option<&str>,
-        parts: &[Part<'_>],
-    ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-        let request = || self.request(of, parts);
-        let operands = OperandParts { parts, request: &request };
-        operands.check_bases()?;
-        let mut target = Vec::new();
-        if let Self::Target(sizes) = self {
-            for size in sizes {
-                target.extend_from_slice(size.as_slice());
-            }
-        }
-        let Rule { mut layout, count, result } = self.rule(operands, &target)?;
-        layout.has_target = self.form().2;
-        let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
-        let blame = |request, mut clash: Clash<'_>| {
-            if clash.axis < bases {
-                let of_bases = ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
-                return incompatible(of_bases, clash);
-            }
-            clash.axis = match self {
-                // an axis of the target, by its axis of the array
-                Self::SumInDim(numbers) => Numbers(numbers).axis(clash.axis, dims(parts[0].shape).len()),
-                _ => clash.axis - bases,
-            };
-            incompatible(request, clash)
+            Self::SumInDim(axes) => call(&caller::SUM_IN_DIM, 2, &[])?
+                .to_target()
+                .or_check(&|| ShapeOp::SumInDim(axes.clone()))
+                .sum_in_dim(axes)?,
+            Self::SumBatchTo(base) => call(&caller::PARTIAL_BATCH_SUM, 2, &[*base])?
+                .to_target()
+                .or_check(&|| ShapeOp::SumBatchTo(*base))
+                .sum_to()?,
+            Self::Signature(signature) => return signature.infer_in(names, of, shapes),
         };
-        let (system, mut checks) = System::solved(layout, count, names, of, &request, &blame)?;
-        let ranked = result.is_some();
-        let sizes = match result {
-            Some(picks) => list(picks.len(), &mut |i| match picks[i] {
-                Pick::Axis(axis) => system.size(axis).0,
-                Pick::Target(axis) => system.own(axis, 1),
-                Pick::One => Dim::Known(1),
-                Pick::Unknown => Dim::Unknown,
-            }),
-            // for `*`, the sizes that are known may overflow all the same
-            None => system.joint_sizes(0..count),
-        };
-        let sizes = checked(sizes, &request)?;
-        if matches!(self, Self::Together) {
-            checks = with_unranked(checks, parts, &sizes);
-        }
-        system.vars.keep();
-        let shape = if ranked { sizes.into() } else { PartialShape::unranked() };
-        Ok((shape, checks))
-    }
-}
-
-impl ShapeOp<'_> {
-    /// The operation, unless it has a signature.
-    fn without_signature(&self) -> Option<ShapeOp<'static>> {
-        Some(match self.clone() {
-            Self::Signature(_) => return None,
-            Self::Together => ShapeOp::Together,
-            Self::Ranks => ShapeOp::Ranks,
-            Self::Branches => ShapeOp::Branches,
-            Self::Target(target) => ShapeOp::Target(target),
-            Self::Axes(axes) => ShapeOp::Axes(axes),
-            Self::InDim(axes) => ShapeOp::InDim(axes),
-            Self::Batch(bases) => ShapeOp::Batch(bases),
-            Self::BatchMap(bases) => ShapeOp::BatchMap(bases),
-            Self::Sum { axes, keepdims } => ShapeOp::Sum { axes, keepdims },
-            Self::SumTo => ShapeOp::SumTo,
-            Self::SumInDim(axes) => ShapeOp::SumInDim(axes),
-            Self::SumBatchTo(base) => ShapeOp::SumBatchTo(base),
-        })
+        let Solution { result, checks, .. } = statement.solve(names)?;
+        Ok(InferredShapes::of(vec![result], checks))
     }
 }
 
 impl InferredShapes<'_> {
     /// The results of an operation without a signature.
-    fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
+    pub(super) fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
         let batch = PartialShape::unranked();
         Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
     }

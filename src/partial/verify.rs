@@ -2,10 +2,10 @@
 
 use super::check::with_unranked;
 use super::dim::{Dim, Span};
-use super::infer::infer_ranked;
-use super::layout::{Layout, Part, dims, list, shapes, unranked};
+use super::meet::{Clash, System};
 use super::place::PackedPlace;
-use super::system::{Clash, System, checked};
+use super::statement::{Call, Part, Statement, check_overflow, dims};
+use super::vars::Vars;
 use super::{Check, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
 use crate::shape::ByName;
@@ -102,19 +102,20 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>, BroadcastError> {
-    let parts = list(operands.len(), &mut |operand| Part::whole(operands[operand]));
-    let request = || {
-        let operation = if parts.is_empty() { &caller::VERIFY_NOTHING } else { &caller::VERIFY };
-        ErrorBuilder::new(operation, &parts).to(result)
-    };
+    let words = if operands.is_empty() { &caller::VERIFY_NOTHING } else { &caller::VERIFY };
+    let Statement { call, conditions, checked: ndim, .. } = Call::new(words, None, operands, &[]).together();
+    let (parts, mut names) = (&call.parts, Names::new());
+    let request = || call.request().to(result);
     if parts.is_empty() {
         return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
     }
-    let mut names = Names::new();
-    let (system, ndim, checks) = infer_ranked(&parts, &mut names, &request)?;
-    let sizes = checked(system.joint_sizes(0..ndim), &request)?;
-    let mut checks = with_unranked(checks, &parts, &sizes);
-    let unranked = unranked(&parts).len();
+    let mut system = System::new(conditions, Vars::new(&mut names, None, &request))?;
+    let checks = system.checks(ndim);
+    system.solve().map_err(|clash| clash.incompatible(request()))?;
+    let sizes = system.joint_sizes(0..ndim);
+    check_overflow(&sizes, &request)?;
+    let mut checks = with_unranked(checks, parts, &sizes);
+    let unranked = parts.iter().filter(|part| part.shape.ndim().is_none()).count();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
     let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
     match declared.len() {
@@ -126,7 +127,7 @@ pub(super) fn result_checks(
         }
         _ => {}
     }
-    let mut places = first_places(&parts);
+    let mut places = first_places(parts);
     for (axis, dim) in declared.iter().enumerate().filter(|_| rule != Some(ResultRule::AllowCast)) {
         // an operand `*` may bring any size
         let inferred = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
@@ -148,9 +149,14 @@ pub(super) fn result_checks(
             _ => {}
         }
     }
-    drop(system);
     if rule != Some(ResultRule::Exact) {
-        possible(&parts, declared, &sizes, !open, &request)?;
+        system.declare(declared, !open).map_err(|clash| match clash {
+            Clash::Sizes { axis, .. } => {
+                let inferred = (axis + ndim).checked_sub(declared.len()).map_or(&Dim::Unknown, |i| &sizes[i]);
+                result_size(request(), axis, [inferred, &declared[axis]], "a size")
+            }
+            Clash::Name(error) => error,
+        })?;
     }
     Ok(checks)
 }
@@ -158,44 +164,13 @@ pub(super) fn result_checks(
 /// The place of the only size at an axis that may differ from 1: it is the result's size.
 fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
     let mut only = None;
-    for &entry in &system.layout.axes[axis] {
-        let place = Place::from(system.layout.spot(entry));
-        if *system.layout.dim(entry) != Dim::Known(1) && only.replace(place).is_some() {
+    for &entry in &system.axes[axis] {
+        let place = Place::from(entry.place);
+        if *entry.dim != Dim::Known(1) && only.replace(place).is_some() {
             return None;
         }
     }
     only
-}
-
-/// Checks that operands can give a result of the declared sizes. The last axes were inferred as `sizes`. With `all`, these are
-/// the sizes of all operands: no `*` adds others.
-///
-/// # Errors
-/// `DeclaredName` where the ranges of a name have no size in common; `ResultSize` with the first axis that does not agree.
-fn possible(
-    parts: &[Part<'_>],
-    declared: &[Dim],
-    sizes: &[Dim],
-    all: bool,
-    request: &dyn Fn() -> ErrorBuilder,
-) -> Result<(), BroadcastError> {
-    let (count, mut shapes) = (declared.len(), shapes(parts));
-    shapes.push(declared);
-    let new = list(shapes.len(), &mut |shape| count - shapes[shape].len());
-    let at = |shape: usize, axis: usize| Some((new[shape] + axis, shape == parts.len()));
-    let mut layout = Layout::new(shapes, count, &at);
-    layout.result = Some(parts.len());
-    let blame = |request, clash: Clash<'_>| {
-        let inferred =
-            (clash.axis + sizes.len()).checked_sub(count).map_or(&Dim::Unknown, |axis| &sizes[axis]);
-        result_size(request, clash.axis, [inferred, &declared[clash.axis]], "a size")
-    };
-    let mut names = Names::new();
-    let (mut system, _) = System::solved(layout, 0, &mut names, None, request, &blame)?;
-    if all {
-        system.support(count)?;
-    }
-    Ok(())
 }
 
 /// The first axis of each name in the operands.

@@ -36,7 +36,7 @@ pub(crate) use place::{
     repeats, target_along_axes, target_in_dim,
 };
 pub(crate) use reduced_axes::{check_sums, reduced_result, reserved, sum_target, too_many_axes};
-pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
+pub(crate) use signature::{Cores, two_sizes, unknown_symbol};
 pub(crate) use target::{
     Placeholder, check_target, leading_target_axes, resolved_dim, sizes_only, stretch_error, target_error,
 };
