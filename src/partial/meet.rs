@@ -8,6 +8,7 @@
 
 use super::dim::{Dim, Span};
 use super::place::PackedPlace;
+use super::statement::list;
 use super::vars::{Entry, Side, Var, Vars};
 use crate::error::{BroadcastError, ErrorBuilder};
 use alloc::{format, string::String, vec, vec::Vec};
@@ -25,8 +26,10 @@ pub(super) struct Conditions<'s> {
 }
 
 impl<'s> Conditions<'s> {
-    pub(super) fn new(count: usize) -> Self {
-        Self { axes: vec![Vec::new(); count], sizes: vec![Span::ANY; count] }
+    /// No conditions, at `count` axes that have `sizes` sizes each or so.
+    pub(super) fn new(count: usize, sizes: usize) -> Self {
+        let axes = list(count, &mut |_| Vec::with_capacity(sizes));
+        Self { axes, sizes: vec![Span::ANY; count] }
     }
 
     /// Adds the sizes of a shape. A size without a condition follows at an axis of its own.
@@ -314,24 +317,23 @@ impl<'s, 'n> System<'s, 'n> {
             return None;
         }
         let mut names = Vec::new();
-        for &entry in &self.axes[axis] {
-            if entry.is_fixed {
-                continue;
-            }
+        for &entry in self.axes[axis].iter().filter(|entry| !entry.is_fixed) {
             let span = self.span_at(entry);
-            let can = match entry.var {
-                Some(var) if class.is_some_and(|class| self.vars.are_equal(class, var)) => return None,
-                Some(var) => {
-                    self.vars.sizes_not_one(var).intersect(size).is_some_and(|both| both != Span::ONE)
-                }
-                None => span.intersect(size).is_some(),
-            };
             match entry.var {
                 // nothing else depends on a size without a name
-                None if can => return None,
-                Some(_) if !span.contains(1) => return None,
-                Some(var) if can => names.push(var),
-                _ => {}
+                None if span.intersect(size).is_some() => return None,
+                None => {}
+                Some(var)
+                    if !span.contains(1) || class.is_some_and(|class| self.vars.are_equal(class, var)) =>
+                {
+                    return None;
+                }
+                Some(var)
+                    if self.vars.sizes_not_one(var).intersect(size).is_some_and(|both| both != Span::ONE) =>
+                {
+                    names.push(var);
+                }
+                Some(_) => {}
             }
         }
         Some(names)

@@ -1,10 +1,10 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
 use super::place::PackedPlace;
+use super::result::result_checks;
 use super::shape_op::ShapeOp;
 use super::statement::list;
 use super::vars::Vars;
-use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
 use crate::shape::{check_len, joint_shape};
@@ -189,8 +189,8 @@ impl Plan {
         }
         let mut vars = Vars::new(names, of, &request);
         for (operand, planned) in self.operands.iter().enumerate() {
-            let spot = |axis| PackedPlace::new(operand, axis);
-            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
+            let place = |axis| PackedPlace::new(operand, axis);
+            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place)?;
         }
         let joint = joint_shape(shapes, &request)?;
         check_len(&joint, request)?;

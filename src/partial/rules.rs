@@ -44,40 +44,40 @@ impl<'a> Call<'a> {
         Ok(Statement { is_ranked: true, ..statement })
     }
 
-    pub(super) fn broadcast_axes(mut self, numbers: &'a [i128]) -> Stated<'a> {
-        self.axes = numbers;
-        let ndim = self.ndim(1).or(self.ndim(0).map(|own| own + numbers.len()));
-        let named = self.flags(numbers, ndim)?;
+    pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
+        let call = self.to_target(numbers);
+        let ndim = call.ndim(1).or(call.ndim(0).map(|own| own + numbers.len()));
+        let named = call.flags(numbers, ndim)?;
         let others: Vec<_> = (0..named.len()).filter(|&axis| !named[axis]).collect();
         if let Some(ndim) = ndim {
-            let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
-            check_axis_count(expected, ndim, OF_TARGET, || self.request())?;
+            let expected = call.ndim(0).unwrap_or(others.len()) + numbers.len();
+            check_axis_count(expected, ndim, OF_TARGET, || call.request())?;
         }
-        Ok(self.placed(0, &others, true, ndim))
+        Ok(call.placed(0, &others, true, ndim))
     }
 
-    pub(super) fn broadcast_in_dim(mut self, numbers: &'a [i128]) -> Stated<'a> {
-        self.axes = numbers;
-        check_axis_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || self.request())?;
-        let (axes, ndim) = (self.positions(numbers, self.ndim(1))?, self.ndim(1));
-        Ok(self.placed(0, &axes, false, ndim))
+    pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
+        let call = self.to_target(numbers);
+        check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.request())?;
+        let (axes, ndim) = (call.positions(numbers, call.ndim(1))?, call.ndim(1));
+        Ok(call.placed(0, &axes, false, ndim))
     }
 
-    pub(super) fn sum_in_dim(mut self, numbers: &'a [i128]) -> Stated<'a> {
-        self.axes = numbers;
-        check_axis_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, || {
-            self.request()
+    pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
+        let call = self.to_target(numbers);
+        check_axis_count(call.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, || {
+            call.request()
         })?;
-        let (positions, count) = (self.positions(numbers, self.ndim(0))?, numbers.len());
-        let ndim = self.dims(0).len();
+        let (positions, count) = (call.positions(numbers, call.ndim(0))?, numbers.len());
+        let ndim = call.dims(0).len();
         let mut axes = vec![None; ndim];
         for (axis, &position) in positions.iter().enumerate() {
             axes[position] = Some((axis, true));
         }
         // the axes of the target, in its order
         let at = |operand: usize, axis: usize| if operand == 0 { axes[axis] } else { Some((axis, false)) };
-        let result = self.ndim(0).or(self.ndim(1)).map(|_| list(count, &mut ResultSize::OfTarget));
-        let statement = Statement::new(self, count, &at).with_result(result);
+        let result = call.ndim(0).or(call.ndim(1)).map(|_| list(count, &mut ResultSize::OfTarget));
+        let statement = Statement::new(call, count, &at).with_result(result);
         Ok(Statement { words: AxisWords::Placed(ndim), ..statement })
     }
 
@@ -106,12 +106,13 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn sum_to(self) -> Stated<'a> {
-        self.check_bases()?;
-        let ((batch, base), target) = (self.parts[0].split(), self.dims(1));
-        let (is_ranked, whole) = (self.is_ranked(), batch.len() + base.len());
+        let call = self.to_target(&[]);
+        call.check_bases()?;
+        let ((batch, base), target) = (call.parts[0].split(), call.dims(1));
+        let (is_ranked, whole) = (call.is_ranked(), batch.len() + base.len());
         let new = if is_ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
         let Some(new) = new else {
-            return Err(too_many_axes(self.request(), batch.len(), target.len()));
+            return Err(too_many_axes(call.request(), batch.len(), target.len()));
         };
         let axes = if is_ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
         let mut size = |axis| {
@@ -119,15 +120,15 @@ impl<'a> Call<'a> {
         };
         let mut result = list(target.len(), &mut size);
         let mut base = every(batch.len()..whole);
-        match self.parts[0].base.filter(|_| self.ndim(0).is_none()) {
+        match call.parts[0].base.filter(|_| call.ndim(0).is_none()) {
             // the base of an array without a number of axes, unless it is absurdly long
-            Some(base) if base > 1 << 16 => return Ok(self.placed(1, &axes, false, None)),
+            Some(base) if base > 1 << 16 => return Ok(call.placed(1, &axes, false, None)),
             Some(unknown) => base = list(unknown, &mut |_| ResultSize::Unknown),
             None => {}
         }
         result.append(&mut base);
-        let result = self.ndim(1).map(|_| result);
-        Ok(self.placed(1, &axes, false, Some(whole)).with_result(result))
+        let result = call.ndim(1).map(|_| result);
+        Ok(call.placed(1, &axes, false, Some(whole)).with_result(result))
     }
 
     /// The batches together.

@@ -110,52 +110,52 @@ impl<'s> ShapeOp<'s> {
         of: Option<&str>,
         shapes: &[&PartialShape],
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        let call = |words: &'static Caller, expected, bases: &[usize]| {
+        type Operation = ShapeOp<'static>;
+        let of_bases = |words: &'static Caller, expected, bases: &[usize], this: &dyn Fn() -> Operation| {
             let call = Call::new(words, of, shapes, bases);
             if expected == shapes.len() {
-                return Ok(call);
+                return Ok(call.or_check(this));
             }
             let (request, found) = (call.request_of(&caller::OPERATE), shapes.len());
             Err(fail!(request, OperandCount, "the number of operands is {found}, expected {expected}"))
         };
+        let call = |words, expected, this: &dyn Fn() -> Operation| of_bases(words, expected, &[], this);
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
         let statement = match self {
-            Self::Together => call(&caller::PARTIAL_TOGETHER, shapes.len(), &[])?.together(),
+            Self::Together => Call::new(&caller::PARTIAL_TOGETHER, of, shapes, &[]).together(),
             Self::Ranks => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
             Self::Branches => {
                 return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
             }
-            Self::Target(sizes) => call(&caller::TO_TARGET, 1, &[])?
-                .or_check(&|| ShapeOp::Target(sizes.clone()))
-                .broadcast_to(sizes)?,
-            Self::Axes(axes) => call(&caller::ALONG_AXES, 2, &[])?
-                .to_target()
-                .or_check(&|| ShapeOp::Axes(axes.clone()))
-                .broadcast_axes(axes)?,
-            Self::InDim(axes) => call(&caller::IN_DIM, 2, &[])?
-                .to_target()
-                .or_check(&|| ShapeOp::InDim(axes.clone()))
-                .broadcast_in_dim(axes)?,
-            Self::Batch(bases) => call(&caller::PARTIAL_BATCHES, bases.len(), bases)?
-                .or_check(&|| ShapeOp::Batch(bases.clone()))
-                .batches()?,
-            Self::BatchMap(bases) => call(&caller::PARTIAL_BATCHES, bases.len(), bases)?
-                .or_check(&|| ShapeOp::BatchMap(bases.clone()))
-                .batches_and_bases()?,
-            Self::Sum { axes, keepdims } => call(&caller::SUM_AXES, 1, &[])?
-                .or_check(&|| ShapeOp::Sum { axes: axes.clone(), keepdims: *keepdims })
-                .sum(axes, *keepdims)?,
-            Self::SumTo => {
-                call(&caller::SUM_TO, 2, &[])?.to_target().or_check(&|| ShapeOp::SumTo).sum_to()?
+            Self::Target(sizes) => {
+                call(&caller::TO_TARGET, 1, &|| ShapeOp::Target(sizes.clone()))?.broadcast_to(sizes)?
             }
-            Self::SumInDim(axes) => call(&caller::SUM_IN_DIM, 2, &[])?
-                .to_target()
-                .or_check(&|| ShapeOp::SumInDim(axes.clone()))
-                .sum_in_dim(axes)?,
-            Self::SumBatchTo(base) => call(&caller::PARTIAL_BATCH_SUM, 2, &[*base])?
-                .to_target()
-                .or_check(&|| ShapeOp::SumBatchTo(*base))
-                .sum_to()?,
+            Self::Axes(axes) => {
+                call(&caller::ALONG_AXES, 2, &|| ShapeOp::Axes(axes.clone()))?.broadcast_axes(axes)?
+            }
+            Self::InDim(axes) => {
+                call(&caller::IN_DIM, 2, &|| ShapeOp::InDim(axes.clone()))?.broadcast_in_dim(axes)?
+            }
+            Self::Batch(bases) => {
+                let this = || ShapeOp::Batch(bases.clone());
+                of_bases(&caller::PARTIAL_BATCHES, bases.len(), bases, &this)?.batches()?
+            }
+            Self::BatchMap(bases) => {
+                let this = || ShapeOp::BatchMap(bases.clone());
+                of_bases(&caller::PARTIAL_BATCHES, bases.len(), bases, &this)?.batches_and_bases()?
+            }
+            Self::Sum { axes, keepdims: keeps } => {
+                let this = || ShapeOp::Sum { axes: axes.clone(), keepdims: *keeps };
+                call(&caller::SUM_AXES, 1, &this)?.sum(axes, *keeps)?
+            }
+            Self::SumTo => call(&caller::SUM_TO, 2, &|| ShapeOp::SumTo)?.sum_to()?,
+            Self::SumInDim(axes) => {
+                call(&caller::SUM_IN_DIM, 2, &|| ShapeOp::SumInDim(axes.clone()))?.sum_in_dim(axes)?
+            }
+            Self::SumBatchTo(base) => {
+                let this = || ShapeOp::SumBatchTo(*base);
+                of_bases(&caller::PARTIAL_BATCH_SUM, 2, &[*base], &this)?.sum_to()?
+            }
             Self::Signature(signature) => return signature.infer_in(names, of, shapes),
         };
         let Solution { result, checks, .. } = statement.solve(names)?;

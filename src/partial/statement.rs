@@ -70,10 +70,9 @@ impl<'a> Call<'a> {
         Self { words, of, parts, has_target: false, axes: &[], sizes: None, text: "", check: None }
     }
 
-    /// The second operand is the target.
-    pub(super) fn to_target(mut self) -> Self {
-        self.has_target = true;
-        self
+    /// The second operand is the target, and the caller named these axes.
+    pub(super) fn to_target(self, axes: &'a [i128]) -> Self {
+        Self { has_target: true, axes, ..self }
     }
 
     /// If some operands are `*`, the only check is that the operation succeeds.
@@ -167,7 +166,7 @@ pub(super) struct Solution {
 impl<'a> Statement<'a> {
     /// A statement about sizes at `count` axes, which are those of the result.
     pub(super) fn new(call: Call<'a>, count: usize, at: &dyn Fn(usize, usize) -> super::meet::At) -> Self {
-        let mut conditions = Conditions::new(count);
+        let mut conditions = Conditions::new(count, call.parts.len());
         for operand in 0..call.parts.len() {
             conditions.add(call.owner(operand), call.dims(operand), &|axis| at(operand, axis));
         }
