@@ -205,8 +205,8 @@ impl System<'_, '_> {
     /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
     /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
     fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
-        let (mut open, mut forced, mut known) = (Vec::new(), None, self.sizes[axis].single());
-        for &entry in &self.axes[axis] {
+        let (mut open, mut forced, mut known) = (Vec::new(), None, self.axes.sizes[axis].single());
+        for &entry in self.axes.at(axis) {
             let (span, root) = (self.span_at(entry), entry.var.map(|var| self.vars.root(var)));
             let is_one = span == Span::ONE && !entry.is_fixed;
             if is_one || root.is_some_and(|root| !self.vars.is_first_at(root, axis)) {

@@ -7,37 +7,43 @@
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
 use super::dim::{Dim, Span};
-use super::place::PackedPlace;
-use super::statement::list;
+use super::place::{PackedPlace, compact};
 use super::vars::{Entry, Side, Var, Vars};
 use crate::error::{BroadcastError, ErrorBuilder};
 use alloc::{format, string::String, vec, vec::Vec};
+use core::iter::successors;
 use core::ops::Range;
 
 /// The axis at which a size has its condition, and whether it is fixed there; `None` if it has none.
 pub(super) type At = Option<(usize, bool)>;
 
-/// The conditions of an operation.
+/// The sizes that have a condition: in one list, in which those of an axis are linked, because most axes have one or two.
 pub(super) struct Conditions<'s> {
-    /// The sizes at each axis.
-    pub(super) axes: Vec<Vec<Entry<'s>>>,
+    entries: Vec<Entry<'s>>,
+    /// The positions of the first and the last size at each axis.
+    ends: Vec<[u32; 2]>,
     /// The size of each axis, as far as it is known without names.
     pub(super) sizes: Vec<Span>,
 }
 
+const NO_ENTRY: u32 = u32::MAX;
+
 impl<'s> Conditions<'s> {
-    /// No conditions, at `count` axes that have `sizes` sizes each or so.
-    pub(super) fn new(count: usize, sizes: usize) -> Self {
-        let axes = list(count, &mut |_| Vec::with_capacity(sizes));
-        Self { axes, sizes: vec![Span::ANY; count] }
+    /// Conditions at `count` axes, with room for `entries` sizes.
+    pub(super) fn new(count: usize, entries: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(entries),
+            ends: vec![[NO_ENTRY; 2]; count],
+            sizes: vec![Span::ANY; count],
+        }
     }
 
     /// Adds the sizes of a shape. A size without a condition follows at an axis of its own.
     pub(super) fn add(&mut self, owner: u32, dims: &'s [Dim], at: &dyn Fn(usize) -> At) {
         for (own, dim) in dims.iter().enumerate() {
-            let (axis, is_fixed) = at(own).unwrap_or((self.axes.len(), true));
-            if axis == self.axes.len() {
-                self.axes.push(Vec::new());
+            let (axis, is_fixed) = at(own).unwrap_or((self.count(), true));
+            if axis == self.count() {
+                self.ends.push([NO_ENTRY; 2]);
                 self.sizes.push(Span::ANY);
             }
             self.push(axis, dim, PackedPlace::at(owner, own), is_fixed);
@@ -46,7 +52,23 @@ impl<'s> Conditions<'s> {
 
     /// Adds one size at an axis.
     pub(super) fn push(&mut self, axis: usize, dim: &'s Dim, place: PackedPlace, is_fixed: bool) {
-        self.axes[axis].push(Entry { dim, place, var: None, is_fixed });
+        let (position, [first, last]) = (compact(self.entries.len()), &mut self.ends[axis]);
+        match self.entries.get_mut(*last as usize) {
+            Some(last) => last.next = position,
+            None => *first = position,
+        }
+        *last = position;
+        self.entries.push(Entry { dim, place, var: None, is_fixed, next: NO_ENTRY });
+    }
+
+    fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The sizes at an axis.
+    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = &Entry<'s>> + use<'_, 's> {
+        let entry = |position: u32| self.entries.get(position as usize);
+        successors(entry(self.ends[axis][0]), move |last| entry(last.next))
     }
 }
 
@@ -88,8 +110,7 @@ impl Clash<'_> {
 
 /// Sizes with their conditions.
 pub(super) struct System<'s, 'n> {
-    pub(super) axes: Vec<Vec<Entry<'s>>>,
-    pub(super) sizes: Vec<Span>,
+    pub(super) axes: Conditions<'s>,
     pub(super) vars: Vars<'n>,
 }
 
@@ -99,7 +120,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// # Errors
     /// `DeclaredName` where the ranges of a name have no size in common.
     pub(super) fn new(conditions: Conditions<'s>, vars: Vars<'n>) -> Result<Self, BroadcastError> {
-        let mut system = Self { axes: conditions.axes, sizes: conditions.sizes, vars };
+        let mut system = Self { axes: conditions, vars };
         system.bind()?;
         Ok(system)
     }
@@ -109,8 +130,11 @@ impl<'s, 'n> System<'s, 'n> {
     /// # Errors
     /// `DeclaredName` where the ranges of a name have no size in common.
     fn bind(&mut self) -> Result<(), BroadcastError> {
-        for entry in self.axes.iter_mut().flatten() {
-            entry.var = self.vars.at(entry.dim, entry.place)?;
+        for [mut position, _] in self.axes.ends.iter().copied() {
+            while let Some(entry) = self.axes.entries.get_mut(position as usize) {
+                entry.var = self.vars.at(entry.dim, entry.place)?;
+                position = entry.next;
+            }
         }
         Ok(())
     }
@@ -122,13 +146,10 @@ impl<'s, 'n> System<'s, 'n> {
     /// As [`new`](Self::new) and [`solve`](Self::solve).
     pub(super) fn declare(&mut self, declared: &'s [Dim], all: bool) -> Result<(), Clash<'s>> {
         self.vars.undo();
-        let new = declared.len() - self.axes.len();
-        self.axes.splice(0..0, vec![Vec::new(); new]);
-        self.sizes = vec![Span::ANY; declared.len()];
-        for (axis, dim) in declared.iter().enumerate() {
-            let place = PackedPlace::at(PackedPlace::RESULT, axis);
-            self.axes[axis].push(Entry { dim, place, var: None, is_fixed: true });
-        }
+        let new = declared.len() - self.axes.count();
+        self.axes.ends.splice(0..0, vec![[NO_ENTRY; 2]; new]);
+        self.axes.sizes = vec![Span::ANY; declared.len()];
+        self.axes.add(PackedPlace::RESULT, declared, &|axis| Some((axis, true)));
         self.bind()?;
         self.solve()?;
         if all { self.search(&mut 1000) } else { Ok(()) }
@@ -143,7 +164,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// # Errors
     /// The error of the first axis where forced sizes exclude each other.
     pub(super) fn solve(&mut self) -> Result<(), Clash<'s>> {
-        let (count, mut backward) = (self.axes.len(), false);
+        let (count, mut backward) = (self.axes.count(), false);
         loop {
             let mut changed = false;
             for axis in 0..count {
@@ -159,29 +180,30 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Forces the sizes at one axis. Returns whether that may force more elsewhere.
     fn step(&mut self, axis: usize) -> Result<bool, Clash<'s>> {
-        let (mut class, mut named, mut changed) = (None, false, false);
-        for &entry in &self.axes[axis] {
-            let span = self.span_at(entry);
+        let (mut class, mut named, mut changed, mut fits) = (None, false, false, true);
+        let mut size = self.axes.sizes[axis];
+        for &entry in self.axes.at(axis) {
+            let span = entry.var.map_or_else(|| entry.dim.span(), |var| self.vars.span(var));
             if !entry.is_fixed && span.contains(1) {
                 named |= entry.var.is_some();
                 continue;
             }
-            let fits = match entry.var {
-                None => {
-                    let both = self.sizes[axis].intersect(span);
-                    both.map(|both| self.sizes[axis] = both).is_some()
-                }
-                Some(var) => {
-                    let united = self.vars.unite(*class.get_or_insert(var), var);
-                    changed |= united == Some(true);
-                    united.is_some()
-                }
-            };
+            if let Some(var) = entry.var {
+                let united = self.vars.unite(*class.get_or_insert(var), var);
+                changed |= united == Some(true);
+                fits = united.is_some();
+            } else {
+                let both = size.intersect(span);
+                (size, fits) = (both.unwrap_or(size), both.is_some());
+            }
             if !fits {
-                return Err(self.clash(axis));
+                break;
             }
         }
-        let size = self.sizes[axis];
+        self.axes.sizes[axis] = size;
+        if !fits {
+            return Err(self.clash(axis));
+        }
         if let Some(var) = class {
             let before = self.vars.span(var);
             if !size.covers(before) && !self.narrow_to(var, size, axis) {
@@ -191,7 +213,7 @@ impl<'s, 'n> System<'s, 'n> {
         }
         if named && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.sizes_not_one(var));
-            for &entry in &self.axes[axis] {
+            for &entry in self.axes.at(axis) {
                 let Some(var) = entry.var.filter(|_| !entry.is_fixed) else { continue };
                 if self.vars.span(var).contains(1)
                     && class.is_none_or(|class| !self.vars.are_equal(class, var))
@@ -205,25 +227,28 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
     fn narrow_to(&mut self, var: Var, size: Span, axis: usize) -> bool {
-        let entries = &self.axes[axis];
-        let mut places = [entries[0].place; 2];
-        for &entry in entries.iter().rev().filter(|entry| entry.var.is_none()) {
+        let mut places = [None; 2];
+        for &entry in self.axes.at(axis).filter(|entry| entry.var.is_none()) {
             for (end, place) in places.iter_mut().enumerate() {
-                if entry.dim.span().end(end) == size.end(end) {
-                    *place = entry.place;
+                if place.is_none() && entry.dim.span().end(end) == size.end(end) {
+                    *place = Some(entry.place);
                 }
             }
         }
-        let [lo, hi] = places;
+        let [lo, hi] = places.map(|place| place.unwrap_or(self.first_place(axis)));
         self.vars.narrow(var, Span { lo: size.lo, hi: usize::MAX }, lo)
             && self.vars.narrow(var, Span { lo: 0, hi: size.hi }, hi)
+    }
+
+    fn first_place(&self, axis: usize) -> PackedPlace {
+        self.axes.entries[self.axes.ends[axis][0] as usize].place
     }
 
     /// The clash at an axis where forced sizes exclude each other.
     #[cold]
     fn clash(&self, axis: usize) -> Clash<'s> {
         let mut forced = Vec::new();
-        for &entry in &self.axes[axis] {
+        for &entry in self.axes.at(axis) {
             let span = self.span_at(entry);
             if entry.is_fixed || !span.contains(1) {
                 forced.push((entry, span));
@@ -250,7 +275,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// The clash of a size with the size of the axis, a number of a signature.
     #[cold]
     fn clash_with_number(&self, axis: usize, forced: &[Side<'s>]) -> Clash<'s> {
-        let number = self.sizes[axis];
+        let number = self.axes.sizes[axis];
         let excluded = forced.iter().find(|side| side.1.intersect(number).is_none());
         let side = *excluded.unwrap_or(&forced[0]);
         let (entry, span) = side;
@@ -268,7 +293,7 @@ impl<'s, 'n> System<'s, 'n> {
     fn note(&self, axis: usize, side: Side<'_>, other: Span) -> String {
         let (name, words, place) = self.vars.origin(side.0, other);
         match place {
-            Some(place) if self.axes[axis].iter().all(|entry| entry.place != place) => {
+            Some(place) if self.axes.at(axis).all(|entry| entry.place != place) => {
                 format!(", and {name} is {} at {words}", Dim::from(side.1))
             }
             _ => String::new(),
@@ -282,7 +307,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// As [`solve`](Self::solve).
     fn search(&mut self, attempts: &mut usize) -> Result<(), Clash<'s>> {
         let mut open = None;
-        for axis in 0..self.axes.len() {
+        for axis in 0..self.axes.count() {
             let Some(names) = self.candidates(axis) else { continue };
             match names[..] {
                 [] => return Err(self.clash(axis)),
@@ -299,13 +324,13 @@ impl<'s, 'n> System<'s, 'n> {
         for name in names {
             let Some(left) = attempts.checked_sub(1) else { return Ok(()) };
             *attempts = left;
-            let saved = (self.vars.state(), self.sizes.clone());
+            let saved = (self.vars.state(), self.axes.sizes.clone());
             result = self.assign(axis, name).and_then(|()| self.search(attempts));
             if result.is_ok() {
                 break;
             }
             self.vars.restore(saved.0);
-            self.sizes = saved.1;
+            self.axes.sizes = saved.1;
         }
         result
     }
@@ -317,7 +342,7 @@ impl<'s, 'n> System<'s, 'n> {
             return None;
         }
         let mut names = Vec::new();
-        for &entry in self.axes[axis].iter().filter(|entry| !entry.is_fixed) {
+        for &entry in self.axes.at(axis).filter(|entry| !entry.is_fixed) {
             let span = self.span_at(entry);
             match entry.var {
                 // nothing else depends on a size without a name
@@ -343,7 +368,7 @@ impl<'s, 'n> System<'s, 'n> {
     fn assign(&mut self, axis: usize, name: Var) -> Result<(), Clash<'s>> {
         let fits = match self.forced(axis) {
             Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
-            Some((None, size)) => self.vars.narrow(name, size, self.axes[axis][0].place),
+            Some((None, size)) => self.vars.narrow(name, size, self.first_place(axis)),
             None => true,
         };
         if fits { self.solve() } else { Err(self.clash(axis)) }
@@ -351,13 +376,13 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The size that all fixed and forced sizes at an axis have, if there are any: a name, and the sizes.
     fn forced(&self, axis: usize) -> Option<(Option<Var>, Span)> {
-        let (mut found, mut class) = (self.sizes[axis] != Span::ANY, None);
-        for &entry in &self.axes[axis] {
+        let (mut found, mut class) = (self.axes.sizes[axis] != Span::ANY, None);
+        for &entry in self.axes.at(axis) {
             if entry.is_fixed || !self.span_at(entry).contains(1) {
                 (found, class) = (true, class.or(entry.var));
             }
         }
-        let span = class.map_or(self.sizes[axis], |var| self.vars.hull(var));
+        let span = class.map_or(self.axes.sizes[axis], |var| self.vars.hull(var));
         found.then_some((class, span))
     }
 
@@ -366,11 +391,11 @@ impl<'s, 'n> System<'s, 'n> {
         match self.forced(axis) {
             Some((Some(var), span)) => return (self.vars.dim(var, false), span),
             Some((None, span)) => return (span.into(), span),
-            None if self.axes[axis].is_empty() => return (Dim::Unknown, Span::ANY),
+            None if self.axes.at(axis).next().is_none() => return (Dim::Unknown, Span::ANY),
             None => {}
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
-        for &entry in &self.axes[axis] {
+        for &entry in self.axes.at(axis) {
             let span = entry.var.map_or(entry.dim.span(), |var| self.vars.hull(var));
             let root = entry.var.map(|var| self.vars.root(var));
             if span == Span::ONE || (root.is_some() && root == name) {
@@ -388,7 +413,7 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The size of the target at an axis where it stretches. It is unknown if the target has no size there.
     pub(super) fn of_target(&self, axis: usize) -> Dim {
-        let entry = self.axes[axis].iter().find(|entry| entry.place.operand == PackedPlace::TARGET);
+        let entry = self.axes.at(axis).find(|entry| entry.place.operand == PackedPlace::TARGET);
         let own = entry.map_or(Span::ANY, |entry| entry.dim.span());
         if let Some(var) = entry.and_then(|entry| entry.var) {
             return self.vars.dim(var, true);

@@ -384,7 +384,7 @@ pub(super) fn merge_shapes(
         let found = Count(other);
         return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {own}"));
     }
-    let mut conditions = Conditions::new(own, shapes.len());
+    let mut conditions = Conditions::new(own, own * shapes.len());
     for dims in shapes {
         conditions.add(PackedPlace::SHAPE, dims, &|axis| Some((axis, true)));
     }

@@ -309,7 +309,7 @@ fn add_checks(checks: &mut Vec<Check>, place: Place, declared: &Dim, inferred: S
 /// The place of the only size at an axis that may differ from 1: it is the result's size.
 fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
     let mut only = None;
-    for &entry in &system.axes[axis] {
+    for &entry in system.axes.at(axis) {
         let place = Place::from(entry.place);
         if *entry.dim != Dim::Known(1) && only.replace(place).is_some() {
             return None;

@@ -2,7 +2,7 @@
 
 use super::dim::Dim;
 use super::place::PackedPlace;
-use super::statement::{AxisWords, Call, Numbers, ResultSize, Statement, every, list};
+use super::statement::{AxisWords, Call, Numbers, Part, ResultSize, Statement, dims, every, list};
 use crate::error::{BroadcastError, fail, signed};
 use crate::shape::{
     Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
@@ -16,12 +16,11 @@ type Stated<'a> = Result<Statement<'a>, BroadcastError>;
 impl<'a> Call<'a> {
     /// All shapes, aligned at the right.
     pub(super) fn together(self) -> Statement<'a> {
-        let ndims = list(self.parts.len(), &mut |operand| self.dims(operand).len());
         let mut ndim = 0;
-        for &own in &ndims {
-            ndim = ndim.max(own);
+        for part in &self.parts {
+            ndim = ndim.max(dims(part.shape).len());
         }
-        Statement::new(self, ndim, &|operand, axis| Some((ndim - ndims[operand] + axis, false)))
+        Statement::new(self, ndim, &|_, own, axis| Some((ndim - dims(own.shape).len() + axis, false)))
     }
 
     pub(super) fn broadcast_to(mut self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
@@ -32,7 +31,7 @@ impl<'a> Call<'a> {
         // all axes of the target may be axes of `*`
         leading_target_axes(self.ndim(0).unwrap_or(sizes.len()), &numbers, &|| self.request())?;
         let new = sizes.len() - self.dims(0).len();
-        let mut statement = Statement::new(self, sizes.len(), &|_, axis| Some((new + axis, false)));
+        let mut statement = Statement::new(self, sizes.len(), &|_, _, axis| Some((new + axis, false)));
         // a size that is kept stands alone
         let mut known = 0;
         for (axis, dim) in sizes.iter().enumerate() {
@@ -75,7 +74,9 @@ impl<'a> Call<'a> {
             axes[position] = Some((axis, true));
         }
         // the axes of the target, in its order
-        let at = |operand: usize, axis: usize| if operand == 0 { axes[axis] } else { Some((axis, false)) };
+        let at = |operand: usize, _: Part<'_>, axis: usize| {
+            if operand == 0 { axes[axis] } else { Some((axis, false)) }
+        };
         let result = call.ndim(0).or(call.ndim(1)).map(|_| list(count, &mut ResultSize::OfTarget));
         let statement = Statement::new(call, count, &at).with_result(result);
         Ok(Statement { words: AxisWords::Placed(ndim), ..statement })
@@ -84,7 +85,7 @@ impl<'a> Call<'a> {
     /// Axis `i` of the operand `small` has its condition at axis `axes[i]` of the other operand, whose sizes are fixed and which
     /// has `ndim` axes.
     fn placed(self, small: usize, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
-        let at = |operand: usize, axis: usize| {
+        let at = |operand: usize, _: Part<'_>, axis: usize| {
             if operand == small { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
         };
         let statement = Statement::new(self, ndim.unwrap_or(0), &at);
@@ -102,7 +103,7 @@ impl<'a> Call<'a> {
             }
         }
         let count = self.dims(0).len();
-        Ok(Statement { checked: 0, result, ..Statement::new(self, count, &|_, axis| Some((axis, true))) })
+        Ok(Statement { checked: 0, result, ..Statement::new(self, count, &|_, _, axis| Some((axis, true))) })
     }
 
     pub(super) fn sum_to(self) -> Stated<'a> {
@@ -150,15 +151,11 @@ impl<'a> Call<'a> {
     /// Batches together, after `bases` axes of the bases together, whose errors come first.
     fn batches_after(self, bases: usize) -> Statement<'a> {
         let (batches, count) = (self.batch_axes(), self.batch_axes() + bases);
-        let lens = list(self.parts.len(), &mut |operand| {
-            let (batch, base) = self.parts[operand].split();
-            (batch.len(), base.len())
-        });
-        let at = |operand: usize, axis: usize| {
-            let (batch, base) = lens[operand];
-            match axis.checked_sub(batch) {
-                None => Some((bases + batches - batch + axis, false)),
-                Some(axis) => (bases > 0).then(|| (bases - base + axis, false)),
+        let at = |_: usize, part: Part<'_>, axis: usize| {
+            let (batch, base) = part.split();
+            match axis.checked_sub(batch.len()) {
+                None => Some((bases + batches - batch.len() + axis, false)),
+                Some(axis) => (bases > 0).then(|| (bases - base.len() + axis, false)),
             }
         };
         let mut result = every(bases..count);

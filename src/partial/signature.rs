@@ -3,7 +3,7 @@
 use super::dim::Span;
 use super::meet::Clash;
 use super::shape_op::InferredShapes;
-use super::statement::{AxisWords, Call, Solution, Statement, every, list};
+use super::statement::{AxisWords, Call, Part, Solution, Statement, every, list};
 use super::vars::Entry;
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, Mark, caller};
@@ -131,10 +131,12 @@ impl<'s> SymbolAxes<'s> {
     fn statement<'a>(&'a self, call: Call<'a>) -> Statement<'a> {
         let symbols = self.order.len();
         let count = symbols + call.batch_axes();
-        let batches = list(call.parts.len(), &mut |operand| call.parts[operand].split().0.len());
-        let at = |operand: usize, axis: usize| match axis.checked_sub(batches[operand]) {
-            Some(axis) => Some((self.axes[self.cores.bases[operand][axis].symbol], true)),
-            None => Some((count - batches[operand] + axis, false)),
+        let at = |operand: usize, part: Part<'_>, axis: usize| {
+            let batch = part.split().0.len();
+            match axis.checked_sub(batch) {
+                Some(axis) => Some((self.axes[self.cores.bases[operand][axis].symbol], true)),
+                None => Some((count - batch + axis, false)),
+            }
         };
         let mut statement = Statement { result: every(symbols..count), ..Statement::new(call, count, &at) };
         for (axis, &symbol) in self.order.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! An operation's statement about sizes: its words, its operands, where their sizes have conditions, and its result.
 
 use super::check::with_unranked;
-use super::meet::{Clash, Conditions, System};
+use super::meet::{At, Clash, Conditions, System};
 use super::place::{PackedPlace, compact};
 use super::signature::SymbolAxes;
 use super::vars::Vars;
@@ -164,11 +164,16 @@ pub(super) struct Solution {
 }
 
 impl<'a> Statement<'a> {
-    /// A statement about sizes at `count` axes, which are those of the result.
-    pub(super) fn new(call: Call<'a>, count: usize, at: &dyn Fn(usize, usize) -> super::meet::At) -> Self {
-        let mut conditions = Conditions::new(count, call.parts.len());
-        for operand in 0..call.parts.len() {
-            conditions.add(call.owner(operand), call.dims(operand), &|axis| at(operand, axis));
+    /// A statement about sizes at `count` axes, which are those of the result. `at` takes an operand, by its
+    /// position and itself, and one of its axes.
+    pub(super) fn new(call: Call<'a>, count: usize, at: &dyn Fn(usize, Part<'a>, usize) -> At) -> Self {
+        let mut entries = 0;
+        for part in &call.parts {
+            entries += dims(part.shape).len();
+        }
+        let mut conditions = Conditions::new(count, entries);
+        for (operand, &part) in call.parts.iter().enumerate() {
+            conditions.add(call.owner(operand), dims(part.shape), &|axis| at(operand, part, axis));
         }
         let (words, result, is_ranked) = (AxisWords::Bases(0), every(0..count), call.is_ranked());
         Self { call, conditions, checked: count, words, result, is_ranked }

@@ -70,6 +70,8 @@ pub(super) struct Entry<'s> {
     /// The variable of a named size.
     pub(super) var: Option<Var>,
     pub(super) is_fixed: bool,
+    /// The position of the next size at the axis.
+    pub(super) next: u32,
 }
 
 impl Entry<'_> {
@@ -345,7 +347,7 @@ impl<'n> Vars<'n> {
     /// The error of a name that has other sizes elsewhere than `now` at `place`.
     #[cold]
     fn two_sizes(&self, dim: &Dim, var: Var, now: Span, place: PackedPlace) -> BroadcastError {
-        let own = Entry { dim, place, var: Some(var), is_fixed: true };
+        let own = Entry { dim, place, var: Some(var), is_fixed: true, next: u32::MAX };
         self.conflict([(own, self.span(var)), (Entry { var: None, ..own }, now)], place)
     }
 
