@@ -223,16 +223,13 @@ impl System<'_, '_> {
             return checks.extend(agreement(&open, listed));
         };
         for (place, span, root, or_one) in open {
-            let (is_certain, check) = match known {
-                Some(size) => {
-                    let certain = if or_one { span.single_not_one() } else { span.single() };
-                    let or_one = or_one && size != 1;
-                    (certain == known, Check::Is { place, dim: Dim::Known(size), or_one })
-                }
-                None => {
-                    let is_same = place == other || (root.is_some() && root == other_root);
-                    (is_same, Check::Equals { place, other, or_one })
-                }
+            let (is_certain, check) = if let Some(size) = known {
+                let certain = if or_one { span.single_not_one() } else { span.single() };
+                let or_one = or_one && size != 1;
+                (certain == known, Check::Is { place, dim: Dim::Known(size), or_one })
+            } else {
+                let is_same = place == other || (root.is_some() && root == other_root);
+                (is_same, Check::Equals { place, other, or_one })
             };
             if is_certain || span == Span::ONE {
                 continue;

@@ -73,20 +73,20 @@ impl<'s> Conditions<'s> {
 }
 
 /// Sizes that exclude each other.
-pub(super) enum Clash<'s> {
+pub(super) enum Clash {
     /// Two sizes of one axis.
-    Sizes { axis: usize, entries: [Entry<'s>; 2], dims: [Dim; 2], note: String },
+    Sizes { axis: usize, places: [PackedPlace; 2], dims: [Dim; 2], note: String },
     /// Two sizes of one name.
     Name(BroadcastError),
 }
 
-impl From<BroadcastError> for Clash<'_> {
+impl From<BroadcastError> for Clash {
     fn from(error: BroadcastError) -> Self {
         Self::Name(error)
     }
 }
 
-impl Clash<'_> {
+impl Clash {
     /// The clash, with another number for its axis.
     pub(super) fn at(mut self, at: usize) -> Self {
         if let Self::Sizes { axis, .. } = &mut self {
@@ -99,9 +99,8 @@ impl Clash<'_> {
     pub(super) fn incompatible(self, request: ErrorBuilder) -> BroadcastError {
         match self {
             Self::Name(error) => error,
-            Self::Sizes { axis, entries: [a, b], dims: [first, second], note } => {
-                let shapes =
-                    if a.place.operand == b.place.operand { [0, 1] } else { [a, b].map(Entry::shape) };
+            Self::Sizes { axis, places: [a, b], dims: [first, second], note } => {
+                let shapes = if a.operand == b.operand { [0, 1] } else { [a.shape(), b.shape()] };
                 request.clash(axis, [&first, &second], shapes, &note)
             }
         }
@@ -144,7 +143,7 @@ impl<'s, 'n> System<'s, 'n> {
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`solve`](Self::solve).
-    pub(super) fn declare(&mut self, declared: &'s [Dim], all: bool) -> Result<(), Clash<'s>> {
+    pub(super) fn declare(&mut self, declared: &'s [Dim], all: bool) -> Result<(), Clash> {
         self.vars.undo();
         let new = declared.len() - self.axes.count();
         self.axes.ends.splice(0..0, vec![[NO_ENTRY; 2]; new]);
@@ -163,7 +162,7 @@ impl<'s, 'n> System<'s, 'n> {
     ///
     /// # Errors
     /// The error of the first axis where forced sizes exclude each other.
-    pub(super) fn solve(&mut self) -> Result<(), Clash<'s>> {
+    pub(super) fn solve(&mut self) -> Result<(), Clash> {
         let (count, mut backward) = (self.axes.count(), false);
         loop {
             let mut changed = false;
@@ -179,7 +178,7 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     /// Forces the sizes at one axis. Returns whether that may force more elsewhere.
-    fn step(&mut self, axis: usize) -> Result<bool, Clash<'s>> {
+    fn step(&mut self, axis: usize) -> Result<bool, Clash> {
         let (mut class, mut named, mut changed, mut fits) = (None, false, false, true);
         let mut size = self.axes.sizes[axis];
         for &entry in self.axes.at(axis) {
@@ -246,7 +245,7 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The clash at an axis where forced sizes exclude each other.
     #[cold]
-    fn clash(&self, axis: usize) -> Clash<'s> {
+    fn clash(&self, axis: usize) -> Clash {
         let mut forced = Vec::new();
         for &entry in self.axes.at(axis) {
             let span = self.span_at(entry);
@@ -257,10 +256,10 @@ impl<'s, 'n> System<'s, 'n> {
         // from the sizes as written at the axis, else from all known sizes
         let (written, known) = (first_clash(&forced, true), first_clash(&forced, false));
         let Some([a, b]) = written.or(known) else { return self.clash_with_number(axis, &forced) };
-        let entries = [a.0, b.0];
+        let places = [a.0.place, b.0.place];
         if written.is_some() {
-            let dims = entries.map(|entry| entry.dim.clone());
-            return Clash::Sizes { axis, entries, dims, note: String::new() };
+            let dims = [a.0.dim.clone(), b.0.dim.clone()];
+            return Clash::Sizes { axis, places, dims, note: String::new() };
         }
         // of a single shape, a size that excludes those of a name is one of the name, not of the axis
         let is_single = a.0.place.operand == PackedPlace::SHAPE;
@@ -269,12 +268,12 @@ impl<'s, 'n> System<'s, 'n> {
             return Clash::Name(self.vars.conflict(sides, sides[1].0.place));
         }
         let note = self.note(axis, a, b.1) + &self.note(axis, b, a.1);
-        Clash::Sizes { axis, entries, dims: [a.1.into(), b.1.into()], note }
+        Clash::Sizes { axis, places, dims: [a.1.into(), b.1.into()], note }
     }
 
     /// The clash of a size with the size of the axis, a number of a signature.
     #[cold]
-    fn clash_with_number(&self, axis: usize, forced: &[Side<'s>]) -> Clash<'s> {
+    fn clash_with_number(&self, axis: usize, forced: &[Side<'s>]) -> Clash {
         let number = self.axes.sizes[axis];
         let excluded = forced.iter().find(|side| side.1.intersect(number).is_none());
         let side = *excluded.unwrap_or(&forced[0]);
@@ -286,7 +285,7 @@ impl<'s, 'n> System<'s, 'n> {
         }
         let is_elsewhere = entry.dim.span().intersect(number).is_some();
         let own = if is_elsewhere { span.into() } else { entry.dim.clone() };
-        Clash::Sizes { axis, entries: [entry; 2], dims: [number.into(), own], note: String::new() }
+        Clash::Sizes { axis, places: [entry.place; 2], dims: [number.into(), own], note: String::new() }
     }
 
     /// Where a name got sizes that exclude others, unless at the axis itself.
@@ -305,7 +304,7 @@ impl<'s, 'n> System<'s, 'n> {
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
-    fn search(&mut self, attempts: &mut usize) -> Result<(), Clash<'s>> {
+    fn search(&mut self, attempts: &mut usize) -> Result<(), Clash> {
         let mut open = None;
         for axis in 0..self.axes.count() {
             let Some(names) = self.candidates(axis) else { continue };
@@ -344,28 +343,25 @@ impl<'s, 'n> System<'s, 'n> {
         let mut names = Vec::new();
         for &entry in self.axes.at(axis).filter(|entry| !entry.is_fixed) {
             let span = self.span_at(entry);
-            match entry.var {
+            let Some(var) = entry.var else {
                 // nothing else depends on a size without a name
-                None if span.intersect(size).is_some() => return None,
-                None => {}
-                Some(var)
-                    if !span.contains(1) || class.is_some_and(|class| self.vars.are_equal(class, var)) =>
-                {
+                if span.intersect(size).is_some() {
                     return None;
                 }
-                Some(var)
-                    if self.vars.sizes_not_one(var).intersect(size).is_some_and(|both| both != Span::ONE) =>
-                {
-                    names.push(var);
-                }
-                Some(_) => {}
+                continue;
+            };
+            if !span.contains(1) || class.is_some_and(|class| self.vars.are_equal(class, var)) {
+                return None;
+            }
+            if self.vars.sizes_not_one(var).intersect(size).is_some_and(|both| both != Span::ONE) {
+                names.push(var);
             }
         }
         Some(names)
     }
 
     /// Forces a name to the size of an axis.
-    fn assign(&mut self, axis: usize, name: Var) -> Result<(), Clash<'s>> {
+    fn assign(&mut self, axis: usize, name: Var) -> Result<(), Clash> {
         let fits = match self.forced(axis) {
             Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
             Some((None, size)) => self.vars.narrow(name, size, self.first_place(axis)),
@@ -440,14 +436,12 @@ fn first_clash<'s>(forced: &[Side<'s>], written: bool) -> Option<[Side<'s>; 2]> 
     let span = |side: &Side<'_>| if written { side.0.dim.span() } else { side.1 };
     let mut all = Span::ANY;
     for second in forced {
-        match all.intersect(span(second)) {
-            Some(both) => all = both,
+        let Some(both) = all.intersect(span(second)) else {
             // spans that have no size in common: two of them have none
-            None => {
-                let first = forced.iter().find(|first| span(first).intersect(span(second)).is_none())?;
-                return Some([*first, *second]);
-            }
-        }
+            let first = forced.iter().find(|first| span(first).intersect(span(second)).is_none())?;
+            return Some([*first, *second]);
+        };
+        all = both;
     }
     None
 }

@@ -76,6 +76,11 @@ impl PackedPlace {
         Self { operand, axis: compact(axis) }
     }
 
+    /// The position of its shape.
+    pub(super) fn shape(self) -> usize {
+        if self.operand == Self::TARGET { 1 } else { self.operand as usize }
+    }
+
     /// The axis as a message writes it, in a call with a label or without.
     pub(super) fn words(self, of: Option<&str>) -> String {
         let place = match self.operand {

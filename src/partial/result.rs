@@ -241,13 +241,14 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>, BroadcastError> {
-    let words = if operands.is_empty() { &caller::VERIFY_NOTHING } else { &caller::VERIFY };
-    let Statement { call, conditions, checked: ndim, .. } = Call::new(words, None, operands, &[]).together();
+    if operands.is_empty() {
+        let request = Call::new(&caller::VERIFY_NOTHING, None, operands, &[]).request().to(result);
+        return Err(fail!(request, NoOperands, "there are no operands, expected at least 1"));
+    }
+    let call = Call::new(&caller::VERIFY, None, operands, &[]);
+    let Statement { call, conditions, checked: ndim, .. } = call.together();
     let (parts, mut names) = (&call.parts, Names::new());
     let request = || call.request().to(result);
-    if parts.is_empty() {
-        return Err(fail!(request(), NoOperands, "there are no operands, expected at least 1"));
-    }
     let mut system = System::new(conditions, Vars::new(&mut names, None, &request))?;
     let checks = system.checks(ndim);
     system.solve().map_err(|clash| clash.incompatible(request()))?;
@@ -260,35 +261,32 @@ pub(super) fn result_checks(
     match declared.len() {
         found if open && found < ndim => return Err(request().too_few_axes("result", ndim, found)),
         found if open => checks.push(Check::ResultAxes { ndim: found }),
-        found if found != ndim => {
+        found if found == ndim => {}
+        found => {
             let found = Count(found);
             return Err(fail!(request(), AxisCount, "the result has {found}, expected {ndim}"));
         }
-        _ => {}
     }
     if rule != Some(ResultRule::AllowCast) {
         let mut places = first_places(parts);
-        for axis in 0..declared.len() {
+        for (axis, dim) in declared.iter().enumerate() {
             // an operand `*` may have any size
             let inferred = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
-            if certain(&system, &mut places, axis, &declared[axis], &inferred) {
+            if certain(&system, &mut places, axis, dim, &inferred) {
                 continue;
             }
             if rule.is_some() {
-                return Err(result_size(request(), axis, [&inferred.0, &declared[axis]], "all sizes"));
+                return Err(result_size(request(), axis, [&inferred.0, dim], "all sizes"));
             }
             let only = if open { None } else { only_stretching(&system, axis) };
-            let place = only.unwrap_or(Place::Result { axis });
-            add_checks(&mut checks, place, &declared[axis], inferred.1, &places);
+            add_checks(&mut checks, only.unwrap_or(Place::Result { axis }), dim, inferred.1, &places);
         }
     }
     if rule != Some(ResultRule::Exact) {
-        system.declare(declared, !open).map_err(|clash| match clash {
-            Clash::Sizes { axis, .. } => {
-                let inferred = (axis + ndim).checked_sub(declared.len()).map_or(&Dim::Unknown, |i| &sizes[i]);
-                result_size(request(), axis, [inferred, &declared[axis]], "a size")
-            }
-            Clash::Name(error) => error,
+        system.declare(declared, !open).map_err(|clash| {
+            let Clash::Sizes { axis, .. } = clash else { return clash.incompatible(request()) };
+            let inferred = (axis + ndim).checked_sub(declared.len()).map_or(&Dim::Unknown, |i| &sizes[i]);
+            result_size(request(), axis, [inferred, &declared[axis]], "a size")
         })?;
     }
     Ok(checks)

@@ -44,7 +44,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.to_target(numbers);
+        let call = self.with_target(numbers);
         let ndim = call.ndim(1).or(call.ndim(0).map(|own| own + numbers.len()));
         let named = call.flags(numbers, ndim)?;
         let others: Vec<_> = (0..named.len()).filter(|&axis| !named[axis]).collect();
@@ -56,14 +56,14 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.to_target(numbers);
+        let call = self.with_target(numbers);
         check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.request())?;
         let (axes, ndim) = (call.positions(numbers, call.ndim(1))?, call.ndim(1));
         Ok(call.placed(0, &axes, false, ndim))
     }
 
     pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.to_target(numbers);
+        let call = self.with_target(numbers);
         check_axis_count(call.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, || {
             call.request()
         })?;
@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn sum_to(self) -> Stated<'a> {
-        let call = self.to_target(&[]);
+        let call = self.with_target(&[]);
         call.check_bases()?;
         let ((batch, base), target) = (call.parts[0].split(), call.dims(1));
         let (is_ranked, whole) = (call.is_ranked(), batch.len() + base.len());

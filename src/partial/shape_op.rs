@@ -3,8 +3,7 @@
 use super::choices::{infer_branches, infer_ranks};
 use super::statement::{Call, Solution, list};
 use super::{Check, Dim, Names, PartialShape};
-use crate::error::caller::Caller;
-use crate::error::{BroadcastError, caller, fail};
+use crate::error::{BroadcastError, caller};
 use crate::shape::Signature;
 use alloc::{vec, vec::Vec};
 
@@ -111,13 +110,8 @@ impl<'s> ShapeOp<'s> {
         shapes: &[&PartialShape],
     ) -> Result<InferredShapes<'s>, BroadcastError> {
         type Operation = ShapeOp<'static>;
-        let of_bases = |words: &'static Caller, expected, bases: &[usize], this: &dyn Fn() -> Operation| {
-            let call = Call::new(words, of, shapes, bases);
-            if expected == shapes.len() {
-                return Ok(call.or_check(this));
-            }
-            let (request, found) = (call.request_of(&caller::OPERATE), shapes.len());
-            Err(fail!(request, OperandCount, "the number of operands is {found}, expected {expected}"))
+        let of_bases = |words, expected, bases: &[usize], this: &dyn Fn() -> Operation| {
+            Call::new(words, of, shapes, bases).expect(expected, this)
         };
         let call = |words, expected, this: &dyn Fn() -> Operation| of_bases(words, expected, &[], this);
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));

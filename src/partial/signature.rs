@@ -2,11 +2,11 @@
 
 use super::dim::Span;
 use super::meet::Clash;
+use super::place::PackedPlace;
 use super::shape_op::InferredShapes;
 use super::statement::{AxisWords, Call, Part, Solution, Statement, every, list};
-use super::vars::Entry;
 use super::{Check, Names, PartialShape};
-use crate::error::{BroadcastError, Mark, caller};
+use crate::error::{BroadcastError, caller};
 use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
@@ -160,8 +160,8 @@ impl<'s> SymbolAxes<'s> {
     }
 
     /// The error of a clash at one of the axes, or in the batch.
-    pub(super) fn error(&self, call: &Call<'_>, clash: Clash<'_>) -> BroadcastError {
-        let Clash::Sizes { axis, entries, dims: [dim, other], .. } = &clash else {
+    pub(super) fn error(&self, call: &Call<'_>, clash: Clash) -> BroadcastError {
+        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &clash else {
             return clash.incompatible(call.request());
         };
         if let Some(axis) = axis.checked_sub(self.order.len()) {
@@ -170,18 +170,17 @@ impl<'s> SymbolAxes<'s> {
                 .check_results(call)
                 .map_or_else(|error| error, |()| clash.at(axis).incompatible(request()));
         }
-        let place = |entry: Entry<'_>| {
-            let (operand, axis) = (entry.shape(), entry.place.axis as usize);
+        let position = |place: PackedPlace| {
+            let (operand, axis) = (place.shape(), place.axis as usize);
             (operand, axis - call.parts[operand].split().0.len())
         };
-        let mark = |entry: Entry<'_>| Mark::Shape(entry.shape(), entry.place.axis as usize);
-        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *entries);
+        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
         if let Some(size) = symbol.size {
-            let (entry, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
-            let (operand, axis) = place(entry);
-            return base_size(call.request(), Some(operand), axis, [dim, &size], mark(entry));
+            let (place, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
+            let (operand, axis) = position(place);
+            return base_size(call.request(), Some(operand), axis, [dim, &size], place.mark());
         }
-        two_sizes(call.request(), symbol.text, [place(a), place(b)], [dim, other], [mark(a), mark(b)])
+        two_sizes(call.request(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
     }
 
     /// The batch, the sizes and the results of the signature.

@@ -7,7 +7,7 @@ use super::signature::SymbolAxes;
 use super::vars::Vars;
 use super::{Check, Dim, Names, PartialShape, ShapeOp};
 use crate::error::caller::Caller;
-use crate::error::{BroadcastError, ErrorBuilder, Shape, caller};
+use crate::error::{BroadcastError, ErrorBuilder, Shape, caller, fail};
 use crate::sealed::Sealed;
 use crate::shape::{Axes, checked_len};
 use alloc::{string::ToString, vec, vec::Vec};
@@ -71,16 +71,31 @@ impl<'a> Call<'a> {
     }
 
     /// The second operand is the target, and the caller named these axes.
-    pub(super) fn to_target(self, axes: &'a [i128]) -> Self {
+    pub(super) fn with_target(self, axes: &'a [i128]) -> Self {
         Self { has_target: true, axes, ..self }
     }
 
-    /// If some operands are `*`, the only check is that the operation succeeds.
-    pub(super) fn or_check(mut self, operation: &dyn Fn() -> ShapeOp<'static>) -> Self {
-        if !self.is_ranked() {
-            self.check = Some((Check::Succeeds { operation: operation() }, true));
+    /// The call, if it has as many operands as it takes. If some of them are `*`, the only check is that `this` operation
+    /// succeeds.
+    ///
+    /// # Errors
+    /// `OperandCount`.
+    pub(super) fn expect(
+        mut self,
+        expected: usize,
+        this: &dyn Fn() -> ShapeOp<'static>,
+    ) -> Result<Self, BroadcastError> {
+        let found = self.parts.len();
+        if expected != found {
+            let request = self.request_of(&caller::OPERATE);
+            let error =
+                fail!(request, OperandCount, "the number of operands is {found}, expected {expected}");
+            return Err(error);
         }
-        self
+        if !self.is_ranked() {
+            self.check = Some((Check::Succeeds { operation: this() }, true));
+        }
+        Ok(self)
     }
 
     /// Whether all numbers of axes are known.
@@ -230,7 +245,7 @@ impl<'a> Statement<'a> {
 impl AxisWords<'_> {
     /// The error of a clash.
     #[cold]
-    fn error(&self, call: &Call<'_>, clash: Clash<'_>) -> BroadcastError {
+    fn error(&self, call: &Call<'_>, clash: Clash) -> BroadcastError {
         let Clash::Sizes { axis, .. } = clash else { return clash.incompatible(call.request()) };
         match self {
             Self::Bases(bases) if axis < *bases => {

@@ -74,13 +74,6 @@ pub(super) struct Entry<'s> {
     pub(super) next: u32,
 }
 
-impl Entry<'_> {
-    /// The position of its shape.
-    pub(super) fn shape(self) -> usize {
-        if self.place.operand == PackedPlace::TARGET { 1 } else { self.place.operand as usize }
-    }
-}
-
 /// One of two sizes that exclude each other: as written, and what is left of it.
 pub(super) type Side<'s> = (Entry<'s>, Span);
 
