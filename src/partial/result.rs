@@ -258,14 +258,10 @@ pub(super) fn result_checks(
     let unranked = parts.iter().filter(|part| part.shape.ndim().is_none()).count();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
     let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
-    match declared.len() {
-        found if open && found < ndim => return Err(request().too_few_axes("result", ndim, found)),
-        found if open => checks.push(Check::ResultAxes { ndim: found }),
-        found if found == ndim => {}
-        found => {
-            let found = Count(found);
-            return Err(fail!(request(), AxisCount, "the result has {found}, expected {ndim}"));
-        }
+    if open && declared.len() >= ndim {
+        checks.push(Check::ResultAxes { ndim: declared.len() });
+    } else if declared.len() != ndim {
+        return Err(axis_count(request(), open, ndim, declared.len()));
     }
     if rule != Some(ResultRule::AllowCast) {
         let mut places = first_places(parts);
@@ -290,6 +286,16 @@ pub(super) fn result_checks(
         })?;
     }
     Ok(checks)
+}
+
+/// The error of a result with more or fewer axes than inferred; with fewer, if it may have more.
+#[cold]
+fn axis_count(request: ErrorBuilder, open: bool, ndim: usize, found: usize) -> BroadcastError {
+    if open {
+        return request.too_few_axes("result", ndim, found);
+    }
+    let found = Count(found);
+    fail!(request, AxisCount, "the result has {found}, expected {ndim}")
 }
 
 /// Adds the checks that the size at `place`, inferred as `inferred`, is the declared one.

@@ -109,18 +109,17 @@ impl<'s> ShapeOp<'s> {
         of: Option<&str>,
         shapes: &[&PartialShape],
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        type Operation = ShapeOp<'static>;
-        let of_bases = |words, expected, bases: &[usize], this: &dyn Fn() -> Operation| {
+        let of_bases = |words, expected, bases: &[usize], this: &dyn Fn() -> ShapeOp<'static>| {
             Call::new(words, of, shapes, bases).expect(expected, this)
         };
-        let call = |words, expected, this: &dyn Fn() -> Operation| of_bases(words, expected, &[], this);
+        let call =
+            |words, expected, this: &dyn Fn() -> ShapeOp<'static>| of_bases(words, expected, &[], this);
+        let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
         let statement = match self {
             Self::Together => Call::new(&caller::PARTIAL_TOGETHER, of, shapes, &[]).together(),
-            Self::Ranks => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
-            Self::Branches => {
-                return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
-            }
+            Self::Ranks => return chosen(infer_ranks(&resolved(names))),
+            Self::Branches => return chosen(vec![infer_branches(&resolved(names))?]),
             Self::Target(sizes) => {
                 call(&caller::TO_TARGET, 1, &|| ShapeOp::Target(sizes.clone()))?.broadcast_to(sizes)?
             }
