@@ -3,7 +3,6 @@
 use super::dim::{Dim, Span};
 use super::meet::System;
 use super::place::Place;
-use super::statement::Part;
 use super::vars::Var;
 use super::{Names, PartialShape, ShapeOp};
 use crate::error::Count;
@@ -172,24 +171,6 @@ impl fmt::Display for Check {
             Self::ResultAxes { ndim } => write!(f, "the result has {}", Count(*ndim)),
         }
     }
-}
-
-/// Adds the checks of operands `*` to those of the others, with which they broadcast together. `sizes` are the joint sizes of the
-/// others.
-pub(super) fn with_unranked(mut checks: Vec<Check>, parts: &[Part<'_>], sizes: &[Dim]) -> Vec<Check> {
-    // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
-    let ones = sizes.iter().all(|size| *size == Dim::Known(1));
-    let unranked: Vec<_> =
-        (0..parts.len()).filter(|&operand| parts[operand].shape.ndim().is_none()).collect();
-    match unranked[..] {
-        [] => {}
-        [_] if ones => {}
-        [operand] => checks.push(Check::GoesTogether { operand }),
-        [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
-        // one check for each of them would compare every pair of operands
-        _ => checks.push(Check::AllGoTogether),
-    }
-    checks
 }
 
 impl System<'_, '_> {

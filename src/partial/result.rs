@@ -1,11 +1,10 @@
 //! Decisions, and the verification of a result's declared shape.
 
-use super::check::with_unranked;
 use super::dim::{Dim, Span};
 use super::meet::{Clash, System};
 use super::place::PackedPlace;
 use super::shape_op::{InferredShapes, ShapeOp};
-use super::statement::{Call, Part, Statement, check_overflow, dims};
+use super::statement::{Call, Part, Statement, check_overflow, dims, with_unranked};
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};

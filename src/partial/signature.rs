@@ -1,13 +1,9 @@
 //! Signatures on partially known shapes.
 
-use super::dim::Span;
-use super::meet::Clash;
-use super::place::PackedPlace;
-use super::shape_op::InferredShapes;
-use super::statement::{AxisWords, Call, Part, Solution, Statement, every, list};
-use super::{Check, Names, PartialShape};
+use super::statement::{Call, SymbolAxes, list};
+use super::{Check, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, caller};
-use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{Cores, Signature, base_axes};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -94,109 +90,5 @@ impl<'s> Signature<'s> {
         }
         let axes = SymbolAxes::of(cores, self.operands());
         Ok(axes.results(axes.statement(call).solve(names)?))
-    }
-}
-
-/// The axes of a signature's symbols: first those of its numbers, then those of the others.
-pub(super) struct SymbolAxes<'s> {
-    cores: Cores<'s>,
-    operands: usize,
-    /// The symbol of each axis.
-    pub(super) order: Vec<usize>,
-    /// The axis of each symbol.
-    axes: Vec<usize>,
-    /// Whether each symbol occurs in an operand.
-    occurs: Vec<bool>,
-}
-
-impl<'s> SymbolAxes<'s> {
-    fn of(cores: Cores<'s>, operands: usize) -> Self {
-        let count = cores.symbols.len();
-        let (mut order, mut axes, mut occurs) = (Vec::new(), vec![0; count], vec![false; count]);
-        for is_number in [true, false] {
-            for (symbol, own) in cores.symbols.iter().enumerate() {
-                if own.is_number == is_number {
-                    axes[symbol] = order.len();
-                    order.push(symbol);
-                }
-            }
-        }
-        for axis in cores.bases[..operands].iter().flatten() {
-            occurs[axis.symbol] = true;
-        }
-        Self { cores, operands, order, axes, occurs }
-    }
-
-    /// The bases by their symbols, and the batches together.
-    fn statement<'a>(&'a self, call: Call<'a>) -> Statement<'a> {
-        let symbols = self.order.len();
-        let count = symbols + call.batch_axes();
-        let at = |operand: usize, part: Part<'_>, axis: usize| {
-            let batch = part.split().0.len();
-            match axis.checked_sub(batch) {
-                Some(axis) => Some((self.axes[self.cores.bases[operand][axis].symbol], true)),
-                None => Some((count - batch + axis, false)),
-            }
-        };
-        let mut statement = Statement { result: every(symbols..count), ..Statement::new(call, count, &at) };
-        for (axis, &symbol) in self.order.iter().enumerate() {
-            if let Some(size) = self.cores.symbols[symbol].size {
-                statement.conditions.sizes[axis] = Span::of(size);
-            }
-        }
-        Statement { words: AxisWords::Symbols(self), ..statement }
-    }
-
-    /// # Errors
-    /// `UnknownSymbol` where a size of a result is none of the operands'.
-    pub(super) fn check_results(&self, call: &Call<'_>) -> Result<(), BroadcastError> {
-        for axis in self.cores.bases[self.operands..].iter().flatten() {
-            let symbol = &self.cores.symbols[axis.symbol];
-            if !self.occurs[axis.symbol] && !symbol.is_number {
-                return Err(unknown_symbol(call.request(), symbol.text));
-            }
-        }
-        Ok(())
-    }
-
-    /// The error of a clash at one of the axes, or in the batch.
-    pub(super) fn error(&self, call: &Call<'_>, clash: Clash) -> BroadcastError {
-        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &clash else {
-            return clash.incompatible(call.request());
-        };
-        if let Some(axis) = axis.checked_sub(self.order.len()) {
-            let request = || call.request_of(&caller::PARTIAL_BATCHES);
-            return self
-                .check_results(call)
-                .map_or_else(|error| error, |()| clash.at(axis).incompatible(request()));
-        }
-        let position = |place: PackedPlace| {
-            let (operand, axis) = (place.shape(), place.axis as usize);
-            (operand, axis - call.parts[operand].split().0.len())
-        };
-        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
-        if let Some(size) = symbol.size {
-            let (place, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
-            let (operand, axis) = position(place);
-            return base_size(call.request(), Some(operand), axis, [dim, &size], place.mark());
-        }
-        two_sizes(call.request(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
-    }
-
-    /// The batch, the sizes and the results of the signature.
-    fn results(&self, Solution { result: batch, symbols, checks }: Solution) -> InferredShapes<'s> {
-        let size = |symbol: usize| symbols[self.axes[symbol]].clone();
-        let mut bases: Vec<PartialShape> = Vec::new();
-        for base in &self.cores.bases[self.operands..] {
-            bases.push(list(base.len(), &mut |axis| size(base[axis].symbol)).into());
-        }
-        let results = list(bases.len(), &mut |result| batch.with_base(&bases[result]));
-        let mut sizes = Vec::new();
-        for (symbol, own) in self.cores.symbols.iter().enumerate() {
-            if self.occurs[symbol] && !own.is_number {
-                sizes.push((own.text, size(symbol)));
-            }
-        }
-        InferredShapes { batch, sizes, bases, results, checks }
     }
 }

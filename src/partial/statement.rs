@@ -1,15 +1,14 @@
 //! An operation's statement about sizes: its words, its operands, where their sizes have conditions, and its result.
 
-use super::check::with_unranked;
+use super::dim::{Dim, Span};
 use super::meet::{At, Clash, Conditions, System};
 use super::place::{PackedPlace, compact};
-use super::signature::SymbolAxes;
 use super::vars::Vars;
-use super::{Check, Dim, Names, PartialShape, ShapeOp};
+use super::{Check, InferredShapes, Names, PartialShape, ShapeOp};
 use crate::error::caller::Caller;
 use crate::error::{BroadcastError, ErrorBuilder, Shape, caller, fail};
 use crate::sealed::Sealed;
-use crate::shape::{Axes, checked_len};
+use crate::shape::{Axes, Cores, base_size, checked_len, two_sizes, unknown_symbol};
 use alloc::{string::ToString, vec, vec::Vec};
 use ndarray::IxDyn;
 
@@ -256,6 +255,131 @@ impl AxisWords<'_> {
             Self::Symbols(axes) => axes.error(call, clash),
         }
     }
+}
+
+/// The axes of a signature's symbols: first those of its numbers, then those of the others.
+pub(super) struct SymbolAxes<'s> {
+    cores: Cores<'s>,
+    operands: usize,
+    /// The symbol of each axis.
+    order: Vec<usize>,
+    /// The axis of each symbol.
+    axes: Vec<usize>,
+    /// Whether each symbol occurs in an operand.
+    occurs: Vec<bool>,
+}
+
+impl<'s> SymbolAxes<'s> {
+    pub(super) fn of(cores: Cores<'s>, operands: usize) -> Self {
+        let count = cores.symbols.len();
+        let (mut order, mut axes, mut occurs) = (Vec::new(), vec![0; count], vec![false; count]);
+        for is_number in [true, false] {
+            for (symbol, own) in cores.symbols.iter().enumerate() {
+                if own.is_number == is_number {
+                    axes[symbol] = order.len();
+                    order.push(symbol);
+                }
+            }
+        }
+        for axis in cores.bases[..operands].iter().flatten() {
+            occurs[axis.symbol] = true;
+        }
+        Self { cores, operands, order, axes, occurs }
+    }
+
+    /// The bases by their symbols, and the batches together.
+    pub(super) fn statement<'a>(&'a self, call: Call<'a>) -> Statement<'a> {
+        let symbols = self.order.len();
+        let count = symbols + call.batch_axes();
+        let at = |operand: usize, part: Part<'_>, axis: usize| {
+            let batch = part.split().0.len();
+            match axis.checked_sub(batch) {
+                Some(axis) => Some((self.axes[self.cores.bases[operand][axis].symbol], true)),
+                None => Some((count - batch + axis, false)),
+            }
+        };
+        let mut statement = Statement { result: every(symbols..count), ..Statement::new(call, count, &at) };
+        for (axis, &symbol) in self.order.iter().enumerate() {
+            if let Some(size) = self.cores.symbols[symbol].size {
+                statement.conditions.sizes[axis] = Span::of(size);
+            }
+        }
+        Statement { words: AxisWords::Symbols(self), ..statement }
+    }
+
+    /// # Errors
+    /// `UnknownSymbol` where a size of a result is none of the operands'.
+    fn check_results(&self, call: &Call<'_>) -> Result<(), BroadcastError> {
+        for axis in self.cores.bases[self.operands..].iter().flatten() {
+            let symbol = &self.cores.symbols[axis.symbol];
+            if !self.occurs[axis.symbol] && !symbol.is_number {
+                return Err(unknown_symbol(call.request(), symbol.text));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of a clash at one of the axes, or in the batch.
+    fn error(&self, call: &Call<'_>, clash: Clash) -> BroadcastError {
+        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &clash else {
+            return clash.incompatible(call.request());
+        };
+        if let Some(axis) = axis.checked_sub(self.order.len()) {
+            let request = || call.request_of(&caller::PARTIAL_BATCHES);
+            return self
+                .check_results(call)
+                .map_or_else(|error| error, |()| clash.at(axis).incompatible(request()));
+        }
+        let position = |place: PackedPlace| {
+            let (operand, axis) = (place.shape(), place.axis as usize);
+            (operand, axis - call.parts[operand].split().0.len())
+        };
+        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
+        if let Some(size) = symbol.size {
+            let (place, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
+            let (operand, axis) = position(place);
+            return base_size(call.request(), Some(operand), axis, [dim, &size], place.mark());
+        }
+        two_sizes(call.request(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
+    }
+
+    /// The batch, the sizes and the results of the signature.
+    pub(super) fn results(
+        &self,
+        Solution { result: batch, symbols, checks }: Solution,
+    ) -> InferredShapes<'s> {
+        let size = |symbol: usize| symbols[self.axes[symbol]].clone();
+        let mut bases: Vec<PartialShape> = Vec::new();
+        for base in &self.cores.bases[self.operands..] {
+            bases.push(list(base.len(), &mut |axis| size(base[axis].symbol)).into());
+        }
+        let results = list(bases.len(), &mut |result| batch.with_base(&bases[result]));
+        let mut sizes = Vec::new();
+        for (symbol, own) in self.cores.symbols.iter().enumerate() {
+            if self.occurs[symbol] && !own.is_number {
+                sizes.push((own.text, size(symbol)));
+            }
+        }
+        InferredShapes { batch, sizes, bases, results, checks }
+    }
+}
+
+/// Adds the checks of operands `*` to those of the others, with which they broadcast together. `sizes` are the joint sizes of the
+/// others.
+pub(super) fn with_unranked(mut checks: Vec<Check>, parts: &[Part<'_>], sizes: &[Dim]) -> Vec<Check> {
+    // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
+    let ones = sizes.iter().all(|size| *size == Dim::Known(1));
+    let unranked: Vec<_> =
+        (0..parts.len()).filter(|&operand| parts[operand].shape.ndim().is_none()).collect();
+    match unranked[..] {
+        [] => {}
+        [_] if ones => {}
+        [operand] => checks.push(Check::GoesTogether { operand }),
+        [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
+        // one check for each of them would compare every pair of operands
+        _ => checks.push(Check::AllGoTogether),
+    }
+    checks
 }
 
 /// The axes of a caller, by their numbers.
