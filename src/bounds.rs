@@ -12,12 +12,13 @@
 //! | axes for [`keepdims`](crate::keepdims()) | [`AxesOrAll`] |
 //! | elements to sum, or to average | [`SumElement`], [`MeanElement`] |
 //! | an array whose last axes are a base | `D: LessAxes<K>`: see [`LessAxes`] |
+//! | two operands of any `D` and `E`; a third one of any `F` | `D: DimMax<E>`; `D: DimMax<E, Output: DimMax<F>>` |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
 //! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
 //! | batches of arrays of any `D` and `D2`, for an operation on both | `D: JoinBatch<B, (D2, B2), R>`: see [`JoinBatch`] |
-//! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`], [`BatchOperand`] |
+//! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`] |
 //! | the other batches of [`Batch::zip_map`](crate::Batch::zip_map) | [`FurtherBatches`] |
 //! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
 //! | the base shape that a closure writes | [`ResultBase`] |
@@ -52,10 +53,43 @@
 //! assert!(fits(&a, [5, -1, -1]) && !fits(&a, (3, 2)));
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
+//! Two or three operands, whose joint shape has the dimension type that ndarray's `DimMax` gives:
+//! ```
+//! use ndarray::{array, Array, ArrayRef, DimMax, Dimension};
+//! use ndarray_broadcast::{broadcast_map, fused, prelude::*, BroadcastError};
+//!
+//! /// The gradient of `y` in `x * y`.
+//! fn of_factor<D, E>(delta: &ArrayRef<f64, D>, x: &ArrayRef<f64, D>, y: &ArrayRef<f64, E>)
+//!     -> Result<Array<f64, E>, BroadcastError>
+//! where
+//!     D: Dimension + DimMax<E>,
+//!     E: Dimension,
+//! {
+//!     let product: Array<f64, <D as DimMax<E>>::Output> = broadcast_map((x, y), |x, y| x * y)?;
+//!     assert_eq!(product.shape(), delta.shape());
+//!     fused([delta, x], |delta, x| delta * x).sum_to(y)
+//! }
+//!
+//! type Joint<D, E, F> = <<D as DimMax<E>>::Output as DimMax<F>>::Output;
+//!
+//! fn scale_and_shift<D, E, F>(x: &ArrayRef<f64, D>, y: &ArrayRef<f64, E>, z: &ArrayRef<f64, F>)
+//!     -> Result<Array<f64, Joint<D, E, F>>, BroadcastError>
+//! where
+//!     D: Dimension + DimMax<E, Output: DimMax<F>>,
+//!     E: Dimension,
+//!     F: Dimension,
+//! {
+//!     broadcast_map((x, y, z), |x, y, z| x * y + z)
+//! }
+//!
+//! let (x, y, z) = (array![[1.0, 2.0], [3.0, 4.0]], array![10.0, 100.0], array![[0.5], [0.25]]);
+//! assert_eq!(of_factor(&array![[1.0, 1.0], [1.0, 1.0]], &x, &y)?, array![4.0, 6.0]);
+//! assert_eq!(scale_and_shift(&x, &y, &z)?, array![[10.5, 200.5], [30.25, 400.25]]);
+//! assert!(scale_and_shift(&x, &y, &array![1.0, 2.0, 3.0]).is_err());
+//! # Ok::<(), ndarray_broadcast::BroadcastError>(())
+//! ```
 
-pub use crate::batch::{
-    BaseDim, BaseOp, BaseRank, BatchOperand, BatchOperands, FurtherBatches, JoinBatch, ResultBase,
-};
+pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperands, FurtherBatches, JoinBatch, ResultBase};
 pub use crate::map::{ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands};
 pub use crate::reduce::{MeanElement, SumElement};
 pub use crate::shape::{

@@ -284,6 +284,37 @@ fn sums_of_up_to_6_axes_allocate_the_result_alone() {
     sums_are_free(&Ix6(3, 3, 3, 3, 3, 3), &Ix6(2, 9, 2, 9, 2, 9));
 }
 
+/// The memory of products beside the result is bounded by a constant, whatever the layout of the result, and where an operand is
+/// stretched along its terms.
+#[test]
+fn products_need_little_memory() {
+    fn product_into<D: Dimension>([a, b]: [&ArrayView2<'_, u8>; 2], out: &mut ArrayRef<u8, D>) {
+        let (a, b) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
+        let used = peak(|| a.apply_into(base_op::MatMul, &b, out).expect("a product"));
+        assert!(used <= 3 << 16, "{used} bytes");
+    }
+    let n = 1 << 11;
+    let (a, b) = (Array::<u8, _>::ones((n, 1)), Array::<u8, _>::ones((1, n)));
+    product_into([&a.view(), &b.view()], &mut Array::<u8, _>::zeros((n, n)));
+    product_into([&a.view(), &b.view()], &mut Array::<u8, _>::zeros((n, n).f()));
+    let mut gaps = Array::<u8, _>::zeros((n, 2 * n));
+    product_into([&a.view(), &b.view()], &mut *gaps.slice_mut(ndarray::s![..;-1, ..;2]));
+    assert_eq!(gaps.iter().filter(|&&x| x == 1).count(), n * n);
+    let n = 1 << 19;
+    let column = Array::<u8, _>::ones((8, 1));
+    let (stretched, ones) = (column.broadcast((8, n)).expect("a shape"), Array::<u8, _>::zeros((n, 3)));
+    product_into([&stretched, &ones.view()], &mut Array::<u8, _>::zeros((8, 3)));
+    product_into([&ones.t(), &stretched.t()], &mut Array::<u8, _>::zeros((3, 8).f()));
+    // many small matrices
+    let (many, turned) = (Array::<u8, _>::ones((n, 3, 3)), Array::<u8, _>::ones((n, 3, 3)));
+    let (x, y) = (many.view().reversed_axes(), turned.slice(ndarray::s![.., ..;-1, ..]));
+    let x = x.permuted_axes([2, 0, 1]);
+    let (x, y) = (x.batch::<Ix2>().expect("a base"), y.batch::<Ix2>().expect("a base"));
+    let mut out = Array::<u8, _>::zeros((n, 3, 3).f());
+    let used = peak(|| x.apply_into(base_op::MatMul, &y, &mut out).expect("a product"));
+    assert!(used <= 3 << 16 && out.iter().all(|&x| x == 3), "{used} bytes");
+}
+
 /// Larger ones may store partial results.
 #[test]
 fn sums_of_half_a_million_elements_into_arrays_allocate_nothing() {

@@ -1,4 +1,5 @@
-//! The crate against ndarray's own way: copies, maps, sums and products, on random shapes and layouts.
+//! The crate against ndarray's own way: copies, maps, sums and products, on random shapes and layouts. Products with a shared
+//! operand are compared with those of one operand each, and those of reversed operands with copies and the dense product.
 
 use crate::adapter::{Calls, Number, copy_into, products_into, sum_to};
 use crate::cases::{Outcome, Settings, compare, outcome};
@@ -19,7 +20,11 @@ pub(crate) fn native_case(number: usize, settings: Settings) -> Outcome {
 
 fn case_of<T: Number + LinalgScalar>(number: usize, random: &mut Random, settings: Settings) -> Outcome {
     match random.below(5) {
-        0 => product::<T>(number, random, settings),
+        0 => match random.below(4) {
+            0 => shared_product::<T>(number, random, settings),
+            1 => reversed_product::<T>(number, random, settings),
+            _ => product::<T>(number, random, settings),
+        },
         1 => map::<T>(number, random, settings),
         2 => sum::<T>(number, random, settings),
         _ => copy::<T>(number, random, settings),
@@ -71,6 +76,66 @@ fn sum<T: Number>(number: usize, random: &mut Random, settings: Settings) -> Out
         }
     });
     outcome(number, format!("{}: sum of {shape:?} to {target:?} / sum_axis", T::NAME), &[operand], times)
+}
+
+/// The batch, rows, terms and columns of small products.
+fn small(random: &mut Random, most: usize) -> [usize; 4] {
+    let [rows, terms, columns] = match random.below(4) {
+        0 => [1, 1 + random.below(12), 1 + random.below(12)],
+        1 => [1 + random.below(12), 1 + random.below(12), 1],
+        _ => [(); 3].map(|()| 1 + random.below(12)),
+    };
+    [1 + random.below((most / (rows * terms * columns)).clamp(1, 1000)), rows, terms, columns]
+}
+
+fn shared_product<T: Number + LinalgScalar>(
+    number: usize,
+    random: &mut Random,
+    settings: Settings,
+) -> Outcome {
+    let [batch, rows, terms, columns] = small(random, settings.most);
+    let mut operands =
+        [[batch, rows, terms], [batch, terms, columns]].map(|shape| random::dense::<T>(&shape));
+    let each = [operands[0].view().to_owned(), operands[1].view().to_owned()];
+    let shared = random.below(2);
+    let mut shape = operands[shared].view().shape().to_vec();
+    shape[0] = 1;
+    operands[shared] = random::dense::<T>(&shape);
+    let (a, b) = (operands[0].view(), operands[1].view());
+    let times =
+        compare(&[batch, rows, columns], settings.limit, &mut |out| products_into(&a, &b, out), &mut |out| {
+            products_into(&each[0].view(), &each[1].view(), out)
+        });
+    let name = format!(
+        "{}: products ({batch}; {rows}, {terms}, {columns}), operand {shared} shared / one for each",
+        T::NAME
+    );
+    outcome(number, name, &operands, times)
+}
+
+fn reversed_product<T: Number + LinalgScalar>(
+    number: usize,
+    random: &mut Random,
+    settings: Settings,
+) -> Outcome {
+    let [batch, rows, terms, columns] = small(random, settings.most);
+    let operands = [[batch, rows, terms], [batch, terms, columns]].map(|shape| random::dense::<T>(&shape));
+    let mut copies = [operands[0].view().to_owned(), operands[1].view().to_owned()];
+    let [mut a, mut b] = [operands[0].view(), operands[1].view()];
+    a.invert_axis(Axis(1 + random.below(2)));
+    b.invert_axis(Axis(1 + random.below(2)));
+    let times =
+        compare(&[batch, rows, columns], settings.limit, &mut |out| products_into(&a, &b, out), &mut |out| {
+            let [first, second] = &mut copies;
+            copy_into(&a, first);
+            copy_into(&b, second);
+            products_into(&first.view(), &second.view(), out);
+        });
+    let name = format!(
+        "{}: products ({batch}; {rows}, {terms}, {columns}), reversed / copies and products",
+        T::NAME
+    );
+    outcome(number, name, &operands, times)
 }
 
 fn product<T: Number + LinalgScalar>(number: usize, random: &mut Random, settings: Settings) -> Outcome {

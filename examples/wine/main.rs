@@ -6,14 +6,13 @@
 #![allow(clippy::cast_precision_loss, reason = "there are far fewer than 2^52 wines")]
 
 pub(crate) mod chart;
-mod compare;
 #[path = "../usage/mod.rs"]
 mod usage;
 mod wines;
 pub(crate) mod with_crate;
 
 use ndarray::{Array1, Array2, ArrayView1, Axis};
-use ndarray_broadcast::BroadcastError;
+use ndarray_broadcast::{BroadcastError, broadcast_apply};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{fs, process};
@@ -58,13 +57,20 @@ fn run() -> Result<(), Box<dyn Error>> {
 
     println!("\nlearning, from all wines");
     let history = train(&standard, cultivar, &own)?;
-    println!();
-    compare::print()?;
+    print_error();
     if let Some(svg) = svg {
         let picture = chart::draw(&history, &distances);
         fs::write(&svg, picture).map_err(|error| format!("{}: {error}", svg.display()))?;
     }
     Ok(())
+}
+
+/// A mistake, for once: a bias for two cultivars beside the scores for three.
+fn print_error() {
+    let (mut scores, bias) = (Array2::<f64>::zeros((178, CULTIVARS)), Array1::<f64>::zeros(2));
+    if let Err(error) = broadcast_apply(&mut scores, &bias, |score, bias| *score += bias) {
+        println!("\na bias of the wrong shape is an error, which says where:\n{error:#}");
+    }
 }
 
 /// Says which call made an array, and from which shapes.

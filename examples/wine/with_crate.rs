@@ -1,4 +1,4 @@
-//! The mathematics of the example, by broadcasting. `with_ndarray.rs` has the same functions with ndarray alone.
+//! The mathematics of the example, by broadcasting. A test compares the results with those of ndarray alone.
 
 use super::{Parameters, Prediction};
 use ndarray::{Array2, Axis};

@@ -3,7 +3,9 @@
 use super::base_pass::BasePass;
 use super::{BaseOp, Batch, Executor, JoinBatch};
 use crate::error::{BroadcastError, ErrorBuilder, caller};
-use crate::shape::{BatchShape, batch_result, check_base, check_batches_into, sizes};
+use crate::kernel::memory::Reserved;
+use crate::reserved::reserved;
+use crate::shape::{BatchShape, check_base, check_batches_into, joint_batch, sizes};
 use ndarray::{Array, ArrayRef, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
@@ -51,15 +53,17 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         let shapes = [self.shape(), other.shape()];
         let (base, pass) = op.plan(&shapes)?;
         let result = batch_result(&shapes, sizes(&base))?;
-        Ok(pass.to_new((self.part(), other.part()), result, self.executor))
+        Ok(pass.run((&self.view, &other.view), result, self.executor))
     }
 
     /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.
     ///
     /// # Shapes
     /// The last axes of `out` are the base of the result; the joint batch shape goes to its batch, which is never
-    /// stretched and may have more axes. `out` may have any layout. Nothing is allocated for up to 6 axes of fixed rank
-    /// or 4 of dynamic rank.
+    /// stretched and may have more axes. `out` may have any layout. Element-wise operations allocate nothing for up to
+    /// 6 axes of fixed rank or 4 of dynamic rank, nor do products of contiguous operands into a contiguous `out`, but for
+    /// some bytes where there are more than 64 terms and what `ndarray::linalg` allocates. Others copy parts of a
+    /// constant size, however large operands and results are.
     ///
     /// # Errors
     /// In this order, and an error leaves `out` unchanged:
@@ -101,7 +105,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         let shapes = [self.shape(), other.shape()];
         let (base, pass) = op.plan(&shapes)?;
         check_out(&shapes, sizes(&base), out.shape())?;
-        pass.write((self.part(), other.part()), out, self.executor);
+        pass.run((&self.view, &other.view), out, self.executor);
         Ok(())
     }
 }
@@ -111,4 +115,16 @@ fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Res
     let to = BatchShape::new(out, base.len())?;
     check_batches_into(shapes, to)?;
     check_base(to.base(), base, &|| ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&to), (2, to))
+}
+
+/// Memory for a result of the joint batch shape, then `base`.
+///
+/// # Errors
+/// In this order: `Incompatible` as [`joint_batch`]; `TooLarge`.
+#[inline]
+pub(super) fn batch_result<A, W: Dimension>(
+    shapes: &[BatchShape<'_>],
+    base: &[usize],
+) -> Result<Reserved<A, W>, BroadcastError> {
+    reserved(joint_batch(shapes, base)?, || ErrorBuilder::new(&caller::EACH_BATCH, shapes).to(&base))
 }

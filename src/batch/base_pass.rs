@@ -1,64 +1,57 @@
 //! The two kinds of pass that compute an operation on all bases: a map of two placed views, and products of matrices.
 
-use super::Executor;
+use super::{Executor, ResultMemory};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Inputs;
-use crate::kernel::product::small_contiguous;
 use crate::shape::sizes_mut;
 use crate::view::place;
-use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
-
-/// An array and the number of its base axes.
-pub(super) type SplitArray<'a, A, D> = (&'a ArrayRef<A, D>, usize);
+use ndarray::{ArrayRef, ArrayView, Dimension, LinalgScalar};
 
 /// A pass over operands of checked shapes: it computes elements `T` from elements `A` and `A2`.
 ///
 /// Not exported; public because a hidden method of a public trait names it.
 pub trait BasePass<T, A, A2> {
-    /// The results as a new array.
-    #[doc(hidden)]
-    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
-        result: Reserved<T, E>,
-        executor: impl Executor<T, A, A2>,
-    ) -> Array<T, E>;
-
     /// Writes the results.
     #[doc(hidden)]
-    fn write<D: Dimension, D2: Dimension, E: Dimension>(
+    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
         self,
-        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
-        out: &mut ArrayRef<T, E>,
+        operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
+        out: O,
         executor: impl Executor<T, A, A2>,
-    );
+    ) -> O::Written;
 }
 
 /// An operator between elements.
 pub(super) struct Elementwise<F> {
     pub(super) op: F,
+    /// The numbers of base axes of the operands.
+    pub(super) axes: [usize; 2],
     /// The number of the result's base axes after those of the first operand.
     pub(super) trailing_axes: usize,
 }
 
-impl<F> Elementwise<F> {
-    /// The operands as views of the result's shape.
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> for Elementwise<F> {
     #[inline]
-    fn place_operands<'a, A, A2, D: Dimension, D2: Dimension, E: Dimension>(
-        &self,
-        (a, b): (SplitArray<'a, A, D>, SplitArray<'a, A2, D2>),
-        shape: &[usize],
-    ) -> (ArrayView<'a, A, E>, ArrayView<'a, A2, E>) {
-        let batch = shape.len() - (a.1 + self.trailing_axes).max(b.1);
-        (place_operand(a, shape, batch, self.trailing_axes), place_operand(b, shape, batch, 0))
+    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
+        self,
+        (a, b): (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
+        out: O,
+        executor: impl Executor<T, A, A2>,
+    ) -> O::Written {
+        let ([first, second], trailing) = (self.axes, self.trailing_axes);
+        let batch = out.shape().len() - (first + trailing).max(second);
+        let a: ArrayView<A, O::Dim> = place_operand(a, first, out.shape(), batch, trailing);
+        let b: ArrayView<A2, O::Dim> = place_operand(b, second, out.shape(), batch, 0);
+        executor.map(self.op, &Inputs::from((&*a, &*b)), out)
     }
 }
 
-/// The array stretched to `shape`, its batch aligned at the right of the first `batch` axes and its base before the last
+/// The array stretched to `shape`, its batch aligned at the right of the first `batch` axes and its `base` axes before the last
 /// `trailing_axes` axes.
 #[inline]
 fn place_operand<'a, A, D: Dimension, E: Dimension>(
-    (array, base): SplitArray<'a, A, D>,
+    array: &'a ArrayRef<A, D>,
+    base: usize,
     shape: &[usize],
     batch: usize,
     trailing_axes: usize,
@@ -70,56 +63,22 @@ fn place_operand<'a, A, D: Dimension, E: Dimension>(
     place(array, whole, places)
 }
 
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> for Elementwise<F> {
-    #[inline]
-    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
-        result: Reserved<T, E>,
-        executor: impl Executor<T, A, A2>,
-    ) -> Array<T, E> {
-        let (a, b) = self.place_operands::<_, _, _, _, E>(operands, result.shape());
-        executor.map(self.op, &Inputs::from((&*a, &*b)), result)
-    }
-
-    #[inline]
-    fn write<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        operands: (SplitArray<'_, A, D>, SplitArray<'_, A2, D2>),
-        out: &mut ArrayRef<T, E>,
-        executor: impl Executor<T, A, A2>,
-    ) {
-        let (a, b) = self.place_operands::<_, _, _, _, E>(operands, out.shape());
-        executor.map_into(self.op, &Inputs::from((&*a, &*b)), out);
-    }
-}
-
 /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
 pub(super) struct Product(pub(super) [usize; 3]);
 
 impl<T: LinalgScalar> BasePass<T, T, T> for Product {
     #[inline]
-    fn to_new<D: Dimension, D2: Dimension, E: Dimension>(
+    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
         self,
-        operands: (SplitArray<'_, T, D>, SplitArray<'_, T, D2>),
-        result: Reserved<T, E>,
+        (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
+        out: O,
         executor: impl Executor<T, T, T>,
-    ) -> Array<T, E> {
-        let mut out = result.filled(None, T::zero());
-        self.write(operands, &mut out, executor);
-        out
-    }
-
-    #[inline]
-    fn write<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        (a, b): (SplitArray<'_, T, D>, SplitArray<'_, T, D2>),
-        out: &mut ArrayRef<T, E>,
-        executor: impl Executor<T, T, T>,
-    ) {
-        let shapes = [a.0.shape(), b.0.shape()];
-        let copies = (small_contiguous(a.0, shapes, self.0), small_contiguous(b.0, shapes, self.0));
-        let (a, b) = (copies.0.as_deref().unwrap_or(a.0), copies.1.as_deref().unwrap_or(b.0));
-        executor.multiply_into(self.0, Inputs::from((a, b)), out);
+    ) -> O::Written {
+        let new = |memory: Reserved<T, O::Dim>| {
+            let mut out = memory.filled(None, T::zero());
+            executor.multiply(self.0, (a, b), &mut out);
+            out
+        };
+        out.write(new, |out| executor.multiply(self.0, (a, b), out))
     }
 }

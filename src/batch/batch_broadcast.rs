@@ -43,10 +43,7 @@ use ndarray::{DimAdd, Dimension, IxDyn};
 /// NEML2 `utils::broadcast_batch_dim` and `batch_expand_as`; `torch.vmap` and NumPy's generalised ufuncs do it
 /// internally. `numpy.broadcast_arrays` would align the bases too, so (6; 6, 6) and (6; 6) mean something else there.
 #[inline]
-pub fn batch_broadcast<S: BatchOperand, T: BatchOperand>(
-    a: S,
-    b: T,
-) -> Result<<(S, T) as BatchOperands>::Batches, BroadcastError>
+pub fn batch_broadcast<S, T>(a: S, b: T) -> Result<<(S, T) as BatchOperands>::Batches, BroadcastError>
 where
     (S, T): BatchOperands,
 {
@@ -56,49 +53,8 @@ where
 /// The error of an operand that overflows if its batch is stretched to `joint`.
 #[cold]
 fn overflow(joint: &[usize], operand: usize, shapes: &[BatchShape<'_>]) -> BroadcastError {
-    let request = ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes);
-    request.overflow(&[joint, shapes[operand].base()].concat())
-}
-
-/// One operand: a reference to a [`Batch`].
-///
-/// Sealed; [`BatchOperands`] are tuples of operands.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a batch",
-    label = "expected `&Batch`",
-    note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; broadcast it before `.par()`"
-)]
-pub trait BatchOperand: Sealed {
-    /// The dimension type of the batch.
-    type BatchDim: Dimension;
-    /// The dimension type of the base.
-    type Base: Dimension;
-    /// The operand with another dimension type of the whole.
-    type With<W: Dimension>;
-
-    #[doc(hidden)]
-    fn batch_and_base(&self) -> BatchShape<'_>;
-
-    #[doc(hidden)]
-    fn stretch<W: Dimension>(&self, joint: &[usize]) -> Option<Self::With<W>>;
-}
-
-impl<A, D, B, X> Sealed for Batch<'_, A, D, B, X> {}
-#[diagnostic::do_not_recommend]
-impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperand for &Batch<'a, A, D, B> {
-    type BatchDim = D::Left;
-    type Base = B;
-    type With<W: Dimension> = Batch<'a, A, W, B>;
-
-    #[inline]
-    fn batch_and_base(&self) -> BatchShape<'_> {
-        self.shape()
-    }
-
-    #[inline]
-    fn stretch<W: Dimension>(&self, joint: &[usize]) -> Option<Self::With<W>> {
-        self.stretched(joint)
-    }
+    let builder = ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes);
+    builder.overflow(&[joint, shapes[operand].base()].concat())
 }
 
 /// A tuple of 1 to 6 references to [`Batch`]es, whose element types and numbers of axes may differ, or a slice of batches.
@@ -135,32 +91,34 @@ pub trait BatchOperands: Sealed {
     fn stretch(self) -> Result<Self::Batches, BroadcastError>;
 }
 
-/// By hand for two operands: `impl<A: BatchOperand, B: BatchOperand> BatchOperands for (A, B)`.
+impl<A, D, B, X> Sealed for Batch<'_, A, D, B, X> {}
+
+/// By hand for one operand: `impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for (&Batch<'a, A, D, B>,)`.
 macro_rules! batch_operands {
-    ($($T:ident $x:tt),+) => {
-        impl<$($T: BatchOperand),+> BatchOperands for ($($T,)+)
+    ($($x:tt $a:lifetime $A:ident $D:ident $B:ident),+) => {
+        impl<$($a,)+ $($A, $D: LessAxes<$B>, $B: Dimension),+> BatchOperands for ($(&Batch<$a, $A, $D, $B>,)+)
         where
-            ($($T::BatchDim,)+): JoinDims<Joint: $(DimAdd<$T::Base>+)+>,
+            ($($D::Left,)+): JoinDims<Joint: $(DimAdd<$B>+)+>,
         {
-            type Joint = <($($T::BatchDim,)+) as JoinDims>::Joint;
-            type Batches = ($($T::With<WithBase<Self::Joint, $T::Base>>,)+);
+            type Joint = <($($D::Left,)+) as JoinDims>::Joint;
+            type Batches = ($(Batch<$a, $A, WithBase<Self::Joint, $B>, $B>,)+);
 
             #[inline]
             fn stretch(self) -> Result<Self::Batches, BroadcastError> {
-                let shapes = [$(self.$x.batch_and_base()),+];
+                let shapes = [$(self.$x.shape()),+];
                 let joint: Self::Joint = joint_batch(&shapes, &[])?;
                 let joint = sizes(&joint);
-                Ok(($(self.$x.stretch(joint).ok_or_else(|| overflow(joint, $x, &shapes))?,)+))
+                Ok(($(self.$x.stretched(joint).ok_or_else(|| overflow(joint, $x, &shapes))?,)+))
             }
         }
     };
 }
-batch_operands!(A 0);
-batch_operands!(A 0, B 1);
-batch_operands!(A 0, B 1, C 2);
-batch_operands!(A 0, B 1, C 2, D 3);
-batch_operands!(A 0, B 1, C 2, D 3, E 4);
-batch_operands!(A 0, B 1, C 2, D 3, E 4, F 5);
+batch_operands!(0 'a A D B);
+batch_operands!(0 'a A D B, 1 'b A1 D1 B1);
+batch_operands!(0 'a A D B, 1 'b A1 D1 B1, 2 'c A2 D2 B2);
+batch_operands!(0 'a A D B, 1 'b A1 D1 B1, 2 'c A2 D2 B2, 3 'd A3 D3 B3);
+batch_operands!(0 'a A D B, 1 'b A1 D1 B1, 2 'c A2 D2 B2, 3 'd A3 D3 B3, 4 'e A4 D4 B4);
+batch_operands!(0 'a A D B, 1 'b A1 D1 B1, 2 'c A2 D2 B2, 3 'd A3 D3 B3, 4 'e A4 D4 B4, 5 'f A5 D5 B5);
 
 /// Any number of batches of one type.
 impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for &[Batch<'a, A, D, B>] {

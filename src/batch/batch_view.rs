@@ -1,6 +1,5 @@
 //! The view of an array whose axes are split into batch and base.
 
-use super::base_pass::SplitArray;
 use super::{BaseRank, Parallel, Serial, WithBase};
 use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::shape::{
@@ -9,7 +8,7 @@ use crate::shape::{
 use crate::view::broadcast_data;
 use core::fmt;
 use core::marker::PhantomData;
-use ndarray::{ArrayBase, ArrayView, DimAdd, Dimension, Ix2, ViewRepr};
+use ndarray::{ArrayBase, ArrayRef, ArrayView, DimAdd, Dimension, Ix2, ViewRepr};
 
 /// A view of an array whose last axes are the base, of dimension type `B`, and whose other axes are the batch.
 ///
@@ -81,7 +80,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     /// The array and the number of its base axes.
     #[inline]
-    pub(super) fn part(&self) -> SplitArray<'_, A, D> {
+    pub(super) fn part(&self) -> (&ArrayRef<A, D>, usize) {
         (&self.view, self.base)
     }
 
@@ -205,12 +204,12 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
         X: Copy,
     {
         let batch = self.shape().batch();
-        let request =
+        let builder =
             || ErrorBuilder::new(&caller::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
         let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
-            return Err(stretch_error(batch, &target.for_message(), Placeholder::Keeps, &request));
+            return Err(stretch_error(batch, &target.for_message(), Placeholder::Keeps, &builder));
         };
-        let overflow = || request().overflow(&[sizes(&resolved), self.base_shape()].concat());
+        let overflow = || builder().overflow(&[sizes(&resolved), self.base_shape()].concat());
         self.stretched(sizes(&resolved)).ok_or_else(overflow)
     }
 }

@@ -1,10 +1,10 @@
 //! Where batches are computed: on the calling thread or on several.
 
+use super::ResultMemory;
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
-use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, MapElement, Visit, Visitor, Write};
 use crate::kernel::product::{par_products_into, products_into};
-use ndarray::{Array, ArrayRef, Dimension, LinalgScalar};
+use ndarray::{ArrayRef, Dimension, LinalgScalar};
 
 /// The calling thread computes the operations of a [`Batch`](crate::Batch).
 #[derive(Clone, Copy, Debug)]
@@ -22,30 +22,21 @@ pub struct Parallel;
     note = "after `.par()`, all elements must be `Send` and `Sync`"
 )]
 pub trait Executor<T, A, A2>: Copy {
-    /// The operator of each pair of elements, as a new array.
+    /// Writes the results of an operator.
     #[doc(hidden)]
-    fn map<E: Dimension>(
+    fn map<O: ResultMemory<T>>(
         self,
         op: impl Fn(A, A2) -> T + Copy + Sync,
         inputs: &Inputs<'_, (A, A2)>,
-        result: Reserved<T, E>,
-    ) -> Array<T, E>;
+        out: O,
+    ) -> O::Written;
 
-    /// [`map`](Self::map) into an existing array.
+    /// Writes products of matrices.
     #[doc(hidden)]
-    fn map_into<E: Dimension>(
-        self,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-        inputs: &Inputs<'_, (A, A2)>,
-        out: &mut ArrayRef<T, E>,
-    );
-
-    /// Products of matrices and vectors, with the numbers of base axes of the result and of each operand.
-    #[doc(hidden)]
-    fn multiply_into<E: Dimension>(
+    fn multiply<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         axes: [usize; 3],
-        inputs: Inputs<'_, (T, T)>,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         out: &mut ArrayRef<T, E>,
     ) where
         T: LinalgScalar;
@@ -53,69 +44,52 @@ pub trait Executor<T, A, A2>: Copy {
 
 impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
     #[inline]
-    fn map<E: Dimension>(
+    fn map<O: ResultMemory<T>>(
         self,
         op: impl Fn(A, A2) -> T + Copy + Sync,
         inputs: &Inputs<'_, (A, A2)>,
-        result: Reserved<T, E>,
-    ) -> Array<T, E> {
-        to_new(result, inputs, &Visitor::new(Write(Operator(op))))
+        out: O,
+    ) -> O::Written {
+        let op = Operator(op);
+        let new = |new| to_new(new, inputs, &Visitor::new(Write(op)));
+        out.write(new, |out| each(out, inputs, &Visitor::new(op)))
     }
 
     #[inline]
-    fn map_into<E: Dimension>(
-        self,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-        inputs: &Inputs<'_, (A, A2)>,
-        out: &mut ArrayRef<T, E>,
-    ) {
-        each(out, inputs, &Visitor::new(Operator(op)));
-    }
-
-    #[inline]
-    fn multiply_into<E: Dimension>(
+    fn multiply<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         axes: [usize; 3],
-        inputs: Inputs<'_, (T, T)>,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         out: &mut ArrayRef<T, E>,
     ) where
         T: LinalgScalar,
     {
-        products_into(out, inputs, axes);
+        products_into(out, operands, axes);
     }
 }
 
 impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, A, A2> for Parallel {
     #[inline]
-    fn map<E: Dimension>(
+    fn map<O: ResultMemory<T>>(
         self,
         op: impl Fn(A, A2) -> T + Copy + Sync,
         inputs: &Inputs<'_, (A, A2)>,
-        result: Reserved<T, E>,
-    ) -> Array<T, E> {
-        par_to_new(result, inputs, Operator(op))
+        out: O,
+    ) -> O::Written {
+        let op = Operator(op);
+        out.write(|new| par_to_new(new, inputs, op), |out| par_each(out, inputs, op))
     }
 
     #[inline]
-    fn map_into<E: Dimension>(
-        self,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-        inputs: &Inputs<'_, (A, A2)>,
-        out: &mut ArrayRef<T, E>,
-    ) {
-        par_each(out, inputs, Operator(op));
-    }
-
-    #[inline]
-    fn multiply_into<E: Dimension>(
+    fn multiply<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         axes: [usize; 3],
-        inputs: Inputs<'_, (T, T)>,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         out: &mut ArrayRef<T, E>,
     ) where
         T: LinalgScalar,
     {
-        par_products_into(out, inputs, axes);
+        par_products_into(out, operands, axes);
     }
 }
 

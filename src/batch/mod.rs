@@ -16,16 +16,18 @@ mod base_pass;
 mod batch_axes;
 mod batch_broadcast;
 mod batch_view;
+
 mod executor;
 mod join_batch;
 mod methods;
 mod operations;
 mod result_base;
+mod result_memory;
 mod sum_batch;
 mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes, IntoBatch};
-pub use batch_broadcast::{BatchOperand, BatchOperands, batch_broadcast, batch_broadcast_all};
+pub use batch_broadcast::{BatchOperands, batch_broadcast, batch_broadcast_all};
 pub use batch_view::Batch;
 pub use executor::{Parallel, Serial};
 pub use join_batch::JoinBatch;
@@ -35,6 +37,7 @@ pub use zip_map::FurtherBatches;
 
 use executor::Executor;
 use ndarray::DimAdd;
+use result_memory::ResultMemory;
 
 /// The dimension type of a batch and a base.
 type WithBase<J, B> = <J as DimAdd<B>>::Output;

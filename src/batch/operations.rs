@@ -126,7 +126,8 @@ macro_rules! elementwise {
             type Base = <B as DimMax<B2>>::Output;
 
             fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Self::Base, impl BasePass<Self::Output, A, A2>> {
-                Ok((joint_base(shapes)?, Elementwise { op: A::$op, trailing_axes: 0 }))
+                let axes = shapes.map(|shape| shape.base().len());
+                Ok((joint_base(shapes)?, Elementwise { op: A::$op, axes, trailing_axes: 0 }))
             }
         }
     )*};
@@ -158,56 +159,28 @@ impl<R: Dimension> BaseDim<R> for R {}
 impl BaseDim<Ix1> for IxDyn {}
 impl BaseDim<Ix2> for IxDyn {}
 
-impl Sealed for base_op::MatVec {}
-impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::MatVec {
-    type Output = T;
-    type Base = Ix1;
+/// By hand: `impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::MatVec`.
+macro_rules! products {
+    ($($Op:ident $B:ident $B2:ident $Base:ident $signature:literal $axes:expr, $bases:pat if $fits:expr => $base:expr;)*) => {$(
+        impl Sealed for base_op::$Op {}
+        impl<T: LinalgScalar, B: BaseDim<$B>, B2: BaseDim<$B2>> BaseOp<T, T, B, B2> for base_op::$Op {
+            type Output = T;
+            type Base = $Base;
 
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[m, n], &[k]] if n == k => Ok((Ix1(m), Product([1, 2, 1]))),
-            _ => Err(const { Signature::literal("(m,n),(n)->(m)") }.misfit(shapes)),
+            fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<$Base, impl BasePass<T, T, T>> {
+                match shapes.map(BatchShape::base) {
+                    $bases if $fits => Ok(($base, Product($axes))),
+                    _ => Err(const { Signature::literal($signature) }.misfit(shapes)),
+                }
+            }
         }
-    }
+    )*};
 }
-
-impl Sealed for base_op::VecMat {}
-impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for base_op::VecMat {
-    type Output = T;
-    type Base = Ix1;
-
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix1, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[n], &[k, m]] if n == k => Ok((Ix1(m), Product([1, 1, 2]))),
-            _ => Err(const { Signature::literal("(n),(n,m)->(m)") }.misfit(shapes)),
-        }
-    }
-}
-
-impl Sealed for base_op::MatMul {}
-impl<T: LinalgScalar, B: BaseDim<Ix2>, B2: BaseDim<Ix2>> BaseOp<T, T, B, B2> for base_op::MatMul {
-    type Output = T;
-    type Base = Ix2;
-
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[m, n], &[k, p]] if n == k => Ok((Ix2(m, p), Product([2, 2, 2]))),
-            _ => Err(const { Signature::literal("(m,n),(n,p)->(m,p)") }.misfit(shapes)),
-        }
-    }
-}
-
-impl Sealed for base_op::Inner {}
-impl<T: LinalgScalar, B: BaseDim<Ix1>, B2: BaseDim<Ix1>> BaseOp<T, T, B, B2> for base_op::Inner {
-    type Output = T;
-    type Base = Ix0;
-
-    fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix0, impl BasePass<T, T, T>> {
-        match shapes.map(BatchShape::base) {
-            [&[n], &[k]] if n == k => Ok((Ix0(), Product([0, 1, 1]))),
-            _ => Err(const { Signature::literal("(n),(n)->()") }.misfit(shapes)),
-        }
-    }
+products! {
+    MatVec Ix2 Ix1 Ix1 "(m,n),(n)->(m)" [1, 2, 1], [&[m, n], &[k]] if n == k => Ix1(m);
+    VecMat Ix1 Ix2 Ix1 "(n),(n,m)->(m)" [1, 1, 2], [&[n], &[k, m]] if n == k => Ix1(m);
+    MatMul Ix2 Ix2 Ix2 "(m,n),(n,p)->(m,p)" [2, 2, 2], [&[m, n], &[k, p]] if n == k => Ix2(m, p);
+    Inner Ix1 Ix1 Ix0 "(n),(n)->()" [0, 1, 1], [&[n], &[k]] if n == k => Ix0();
 }
 
 impl Sealed for base_op::Outer {}
@@ -221,7 +194,7 @@ where
 
     fn plan(self, shapes: &[BatchShape<'_>; 2]) -> Planned<Ix2, impl BasePass<A::Output, A, A2>> {
         match shapes.map(BatchShape::base) {
-            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, trailing_axes: 1 })),
+            [&[m], &[n]] => Ok((Ix2(m, n), Elementwise { op: A::mul, axes: [1, 1], trailing_axes: 1 })),
             _ => Err(const { Signature::literal("(m),(n)->(m,n)") }.misfit(shapes)),
         }
     }

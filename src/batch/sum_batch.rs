@@ -5,9 +5,8 @@ use crate::error::{BroadcastError, ErrorBuilder, caller};
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
-use crate::shape::{
-    BatchShape, LessAxes, TargetShape, check_base, check_sums, reserved, sizes, sizes_only, with_base,
-};
+use crate::reserved::reserved;
+use crate::shape::{BatchShape, LessAxes, TargetShape, check_base, check_sums, sizes, sizes_only, with_base};
 use alloc::{vec, vec::Vec};
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
@@ -52,10 +51,10 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         target: T,
     ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError> {
-        let (part, request) = (self.shape(), || request(self.shape()).to(&target.for_message()));
-        let batch = sizes_only(&target, request)?;
-        check_sums(part.batch(), sizes(&batch), request, || vec![part.batch()])?;
-        let result = reserved(with_base(sizes(&batch), part.base()), request)?;
+        let (part, builder) = (self.shape(), || builder(self.shape()).to(&target.for_message()));
+        let batch = sizes_only(&target, builder)?;
+        check_sums(part.batch(), sizes(&batch), builder, || vec![part.batch()])?;
+        let result = reserved(with_base(sizes(&batch), part.base()), builder)?;
         // The bases are equal, so no base axis is summed.
         Ok(self.view.source(Plus, |source| to_new(source, self.view.shape(), result, None, A::zero())))
     }
@@ -87,9 +86,9 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
-        let request = || request(part).to(&to.batch());
-        check_sums(part.batch(), to.batch(), request, || vec![part.batch()])?;
-        check_base(to.base(), part.base(), &request, (0, part))?;
+        let builder = || builder(part).to(&to.batch());
+        check_sums(part.batch(), to.batch(), builder, || vec![part.batch()])?;
+        check_base(to.base(), part.base(), &builder, (0, part))?;
         self.view.add_sum_to(out)
     }
 }
@@ -109,6 +108,6 @@ impl<A, D: LessAxes<B>, B: Dimension, X> TargetShape for &Batch<'_, A, D, B, X> 
 }
 
 #[cold]
-fn request(part: BatchShape<'_>) -> ErrorBuilder {
+fn builder(part: BatchShape<'_>) -> ErrorBuilder {
     ErrorBuilder::new(&caller::BATCH_SUM, &[part])
 }

@@ -1,11 +1,12 @@
 //! Operations as closures, called for every batch element.
 
+use super::apply::batch_result;
 use super::{Batch, JoinBatch, Parallel, ResultBase, Serial};
 use crate::error::BroadcastError;
 use crate::kernel::bases::{for_each_base, par_for_each_base};
 use crate::kernel::nest::BaseInputs;
 use crate::sealed::Sealed;
-use crate::shape::{BatchShape, batch_ndim, batch_result, check_batches_into, sizes};
+use crate::shape::{BatchShape, batch_ndim, check_batches_into, sizes};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {

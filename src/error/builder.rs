@@ -1,7 +1,7 @@
 //! Errors step by step: first an operation with its shapes, then the fault.
 
-use super::caller::{Align, Caller, RESOLVE};
-use super::shape::{Shape, signed};
+use super::caller::{Caller, RESOLVE};
+use super::shape::{Align, Shape, signed};
 use super::{BroadcastError, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt::{self, Display};

@@ -1,7 +1,7 @@
 //! The operations that can fail: their words, their rule for sizes, and the alignment of their shapes.
 
 use super::Report;
-use super::shape::{Shape, push, signed};
+use super::shape::{Align, Shape, push, signed};
 use alloc::{format, string::String};
 
 /// An operation, as errors describe it.
@@ -17,32 +17,6 @@ pub(crate) struct Caller {
     /// Where a picture has the operands and the target.
     pub(super) operands: Align,
     pub(super) target: Align,
-}
-
-/// Where a picture has the sizes of a shape.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
-    /// At the right: the whole shape, or its batch. Bases start in one column.
-    Right,
-    /// At the right: both batch and base.
-    RightBase,
-    /// In the columns of the bases.
-    Base,
-    /// Each at the axis that the caller named for it.
-    AtAxes,
-    /// At the axes that the caller did not name, with `*` at the others.
-    AroundAxes,
-    /// As a shape without axes of its own: `*` at the named ones. No target has it, so the row is for no shape.
-    Stars,
-    /// Nowhere: the error has no picture of shapes.
-    Hidden,
-}
-
-impl Align {
-    /// Whether the axes that the caller named say where the sizes are.
-    pub(super) fn is_by_axis(self) -> bool {
-        matches!(self, Self::AtAxes | Self::AroundAxes | Self::Stars)
-    }
 }
 
 /// Each operation with its words. Other fields are those of a base operation, unless they are listed.

@@ -1,7 +1,6 @@
 //! Pictures: shapes in rows, each size in the column of its axis.
 
-use super::caller::Align;
-use super::shape::{STARS, Shape};
+use super::shape::{Align, STARS, Shape};
 use super::{BroadcastError, ErrorBuilder, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, collections::BinaryHeap, format, string::String, vec, vec::Vec};
 use core::mem::ManuallyDrop;

@@ -1,7 +1,32 @@
 //! Shapes of all sorts, as messages and pictures write them.
 
-use super::caller::Align;
 use alloc::{boxed::Box, format, string::String, string::ToString, vec::Vec};
+
+/// Where a picture has the sizes of a shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Align {
+    /// At the right: the whole shape, or its batch. Bases start in one column.
+    Right,
+    /// At the right: both batch and base.
+    RightBase,
+    /// In the columns of the bases.
+    Base,
+    /// Each at the axis that the caller named for it.
+    AtAxes,
+    /// At the axes that the caller did not name, with `*` at the others.
+    AroundAxes,
+    /// As a shape without axes of its own: `*` at the named ones. No target has it, so the row is for no shape.
+    Stars,
+    /// Nowhere: the error has no picture of shapes.
+    Hidden,
+}
+
+impl Align {
+    /// Whether the axes that the caller named say where the sizes are.
+    pub(super) fn is_by_axis(self) -> bool {
+        matches!(self, Self::AtAxes | Self::AroundAxes | Self::Stars)
+    }
+}
 
 /// A shape: its sizes, how they are written, and where a picture has them.
 #[derive(Clone)]

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`families`] | which of the ways to broadcast do I want? |
 //! | [`gradients`] | I write the backward pass myself: how do I undo a broadcast? |
-//! | [`recipes`] | softmax, a mean over a mask, two statistics in one pass: how do I write these? |
+//! | [`recipes`] | softmax, argmax, distances of pairs, medians: how do I write these? |
 //! | [`batches`] | my array holds many matrices: how do I separate the batch from the matrix? |
 //! | [`shapes`] | I have no arrays yet, or not all sizes: how do I check shapes? |
 //! | [`speed`] | how much does each operation cost? |

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! for each block of the output:            the two innermost loops, or a tile of them
-//!     copy operands that no row loop can read in place, unless the last block copied the same elements
+//!     copy operands that no row loop can read in place
 //!     for each row of the block:
 //!         for i in row: visit(out[i], a[i], b[0], …)
 //! ```
 //!
 //! | the nest | the block |
 //! |---|---|
-//! | up to two loops and few elements; output and inputs contiguous along the inner loop | the nest, not arranged |
+//! | up to two loops and few elements | all, without a nest |
+//! | up to two loops and [`SMALL_NEST`](super::nest::SMALL_NEST) elements in rows with a row loop | all, without a nest |
 //! | long rows with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
@@ -21,11 +22,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{CACHE_LINE, OperandCopies, Reserved};
+use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, copy_share};
 use super::nest::{
-    Elements, ErasedNest, FillsOf, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf, SHORT_ROW,
-    SerialPass, SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill, par_visit,
-    steps, visit,
+    Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf,
+    SerialPass, SharedVisitor, Steps, Visit, Visitor, WIDE, Write, Written, fill, is_dense, par_fill,
+    par_visit, steps, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
@@ -69,7 +70,7 @@ fn filled<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    reserved.filled_by(order, &mut |out| fill(out, inputs, rows))
+    reserved.filled_by(order, |out| fill(out, inputs, rows))
 }
 
 /// A copy of an array in standard layout.
@@ -96,20 +97,34 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Arranges a nest unless it is small, and runs it.
+/// Arranges a nest, and runs it.
 pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
-    let is_small = nest.is_small();
-    if !is_small {
-        nest.arrange(0);
-    }
-    run(nest, is_small)
+    nest.arrange(0);
+    run(nest)
 }
 
-/// Runs an arranged nest.
-pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>, is_small: bool) -> Written<'s> {
-    if is_small {
-        return nest.run_rows();
+/// Runs an arranged nest: in halves, until the copies of inputs that are read again fit into scratch.
+pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+    let (copied, bytes) = nest.read_again();
+    match nest.first_moving(copied) {
+        None => run_tiles(nest),
+        Some(_) if bytes <= COPIES_BYTES => run_copied(nest, copied),
+        Some(place) => {
+            let mut scratch = ErasedNest::on_heap();
+            let [first, second] = nest.halves(place, &mut scratch);
+            let mut written = run(first);
+            written.add(run(second));
+            written
+        }
     }
+}
+
+#[inline(never)]
+fn run_copied<'s>(nest: Nest<'_, SerialPass<'_, 's>>, copied: InputSet) -> Written<'s> {
+    run_tiles(nest.with_copies(copied, &mut Scratch::new()))
+}
+
+fn run_tiles<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
     match Tile::of(&nest) {
         None => nest.run_rows(),
         Some(tile) => nest.run_tiles(&tile.steps, tile.copied),
@@ -149,13 +164,13 @@ impl Tile {
         let (inner, last) = (loops.last()?, loops.len() - 1);
         // no input needs a copy
         let is_read = nest.with_gaps(inner).first().is_none() && nest.has_row();
-        let is_long = inner.len() >= if is_read { SHORT_ROW } else { ONE_BY_ONE };
+        let is_long = inner.len() >= if is_read { WIDE } else { ONE_BY_ONE };
         if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
             return None;
         }
         let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
         let copied = sizes.len() - 1;
-        let most = OperandCopies::share_of(copied) / largest;
+        let most = copy_share(copied) / largest;
         let mut tile = Self { steps: Steps::filled(loops.len(), 1), copied };
         let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
         if let Some(near) = nearest_loop(nest, CACHE_LINE).filter(|_| are_plain) {
@@ -225,5 +240,5 @@ pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
     inputs: &Inputs<'_, E>,
     map: impl MapElement<R, E> + Copy + Sync,
 ) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), &mut |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
+    reserved.filled_by(Some(&**inputs), |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
 }

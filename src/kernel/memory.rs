@@ -124,10 +124,11 @@ impl<A, D: Dimension> Reserved<A, D> {
     ///
     /// # Panics
     /// If `fill` did not write every slot.
+    #[inline]
     pub(crate) fn filled_by(
         mut self,
         order: Option<&dyn AxisOrder>,
-        fill: &mut dyn for<'s> FnMut(Output<'_, Slot<'s, A>>) -> Written<'s>,
+        fill: impl for<'s> FnOnce(Output<'_, Slot<'s, A>>) -> Written<'s>,
     ) -> Array<A, D> {
         let mut steps = D::zeros(self.shape.ndim());
         let len = strides(self.shape.slice(), order, steps.slice_mut());
@@ -158,12 +159,16 @@ fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D
     unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
-/// The bytes of the buffer for a block of a reduction.
-pub(crate) const BUFFER_BYTES: usize = 8 << 10;
+/// The most bytes of a block of a reduction.
+pub(crate) const BLOCK_BYTES: usize = 64 << 10;
+/// The bytes of scratch on the stack.
+pub(crate) const STACK_BYTES: usize = 4 << 10;
+/// The most bytes of copies that a part of a nest has.
+pub(crate) const COPIES_BYTES: usize = 4 * BLOCK_BYTES;
 /// The bytes of a cache line.
 pub(crate) const CACHE_LINE: usize = 64;
 /// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
-pub(crate) const COPY_BYTES: usize = 12 << 10;
+pub(crate) const TILE_COPIES_BYTES: usize = 12 << 10;
 
 /// 64 bytes, at least as aligned as the elements that are reduced in a buffer.
 #[derive(Clone, Copy)]
@@ -199,14 +204,15 @@ impl<const LINES: usize> Buffer<LINES> {
         SliceVec::of(&mut self.stack, len)
     }
 
-    /// Its bytes.
+    /// Memory of `len` bytes, as aligned as [`Line`].
     #[inline]
-    pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
-        let len = size_of_val(&self.stack);
-        // SAFETY: These are the bytes of the memory, which need not be initialised.
-        unsafe { slice::from_raw_parts_mut(self.stack.as_mut_ptr().cast(), len) }
+    pub(crate) fn bytes(&mut self, len: usize) -> &mut [MaybeUninit<u8>] {
+        self.vec(len).memory
     }
 }
+
+/// Memory for what a pass needs beside its operands.
+pub(crate) type Scratch = Buffer<{ STACK_BYTES / 64 }>;
 
 /// A vector in borrowed memory, of elements without drop glue. It cannot grow beyond that memory.
 pub(crate) struct SliceVec<'m, A> {
@@ -471,80 +477,9 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
 /// 4 bytes: columns of 9 elements take a quarter of the time of rows, and of 16 half.
 const SHORT_COLUMNS: usize = 16;
 
-/// Contiguous copies of operands' elements in L1, for parts of one nest.
-#[repr(C, align(64))]
-pub(crate) struct OperandCopies {
-    bytes: [MaybeUninit<u8>; COPY_BYTES],
-    /// The bytes of one copy.
-    share: usize,
-    /// The elements of which each operand has a copy.
-    keys: [CopyKey; super::nest::OPERANDS],
-}
-
-/// The first element and the loops of a copy: equal keys are copies of the same elements. Null if there is no copy.
-#[derive(Clone, Copy, PartialEq)]
-struct CopyKey {
-    from: *const u8,
-    loops: [(usize, isize); CopyKey::LOOPS],
-}
-
-impl CopyKey {
-    /// Elements along more loops have no key and are copied each time.
-    const LOOPS: usize = 4;
-    const NONE: Self = Self { from: ptr::null(), loops: [(0, 0); Self::LOOPS] };
-
-    #[inline]
-    fn of(nest: &ErasedNest, k: usize) -> Self {
-        let mut key = Self::NONE;
-        if nest.loops().len() <= Self::LOOPS {
-            key.from = nest.pointer(k);
-            for (copied, l) in key.loops.iter_mut().zip(nest.loops()) {
-                *copied = (l.len(), l.stride(k));
-            }
-        }
-        key
-    }
-}
-
-impl OperandCopies {
-    /// Memory for copies of `count` inputs.
-    #[inline]
-    pub(crate) fn new(count: usize) -> Self {
-        #[allow(clippy::large_stack_arrays, reason = "it is not initialised")]
-        let bytes = [MaybeUninit::uninit(); COPY_BYTES];
-        let keys = [CopyKey::NONE; super::nest::OPERANDS];
-        Self { bytes, share: Self::share_of(count), keys }
-    }
-
-    /// The bytes of one of `count` copies.
-    pub(crate) fn share_of(count: usize) -> usize {
-        (COPY_BYTES / count.max(1)) & !63
-    }
-
-    /// Copies the elements of input `k` in the order of the loops, unless its last copy has the same ones. Returns the offset of
-    /// the copy from [`start`](Self::start).
-    ///
-    /// # Safety
-    /// Every nest that this is called with is a part of the same one, whose inputs are borrowed.
-    ///
-    /// # Panics
-    /// If the elements are not plain numbers, or do not fit.
-    #[inline]
-    pub(crate) unsafe fn of(&mut self, nest: &ErasedNest, k: usize) -> usize {
-        let (offset, key) = ((k - 1) * self.share, CopyKey::of(nest, k));
-        if key.from.is_null() || self.keys[k] != key {
-            // SAFETY: The caller promises a nest. Shares of the memory are as aligned as all plain numbers.
-            unsafe { gather(nest, k, &mut self.bytes[offset..][..self.share]) };
-            self.keys[k] = key;
-        }
-        offset
-    }
-
-    /// The memory of all copies. Pointers are taken after all copies are made: the next copy would invalidate them.
-    #[inline]
-    pub(crate) fn start(&mut self) -> *mut u8 {
-        self.bytes.as_mut_ptr().cast()
-    }
+/// The bytes of one of `count` copies.
+pub(crate) fn copy_share(count: usize) -> usize {
+    (TILE_COPIES_BYTES / count.max(1)) & !(CACHE_LINE - 1)
 }
 
 /// Copies the elements of input `k` to contiguous memory, in the order of the loops.
@@ -562,7 +497,7 @@ pub(crate) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u
     let mut axes = List::<(usize, isize), 8>::new();
     for l in nest.loops() {
         match axes.last_mut() {
-            Some((len, stride)) if *stride == l.stride(k) * l.len().cast_signed() => {
+            Some((len, stride)) if *stride == l.stride(k).wrapping_mul(l.len().cast_signed()) => {
                 (*len, *stride) = (*len * l.len(), l.stride(k));
             }
             _ => axes.push((l.len(), l.stride(k))),
@@ -666,15 +601,6 @@ unsafe fn gather_row<N: Copy>(from: *const u8, stride: isize, to: *mut N, len: u
             let element = from.cast::<N>().read_unaligned();
             for i in 0..len {
                 to.add(i).write_unaligned(element);
-            }
-        } else if stride == 2 * size {
-            // a constant stride: LLVM vectorises it by shuffles
-            for i in 0..len {
-                to.add(i).write_unaligned(from.cast::<N>().add(2 * i).read_unaligned());
-            }
-        } else if stride == -size {
-            for i in 0..len {
-                to.add(i).write_unaligned(from.cast::<N>().wrapping_sub(i).read_unaligned());
             }
         } else {
             for i in 0..len {

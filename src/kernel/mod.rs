@@ -24,19 +24,22 @@
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](source::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
 //! the reductions of the element type. `Job::run_large` makes a nest and arranges it by the input's strides, `reduce_halves`
-//! halves it while it is large, and `block::reduce` plans blocks. `block::elements_of` returns a block's elements: in place,
+//! halves it while it or its copies are large, and `block::reduce` plans blocks. `block::elements_of` returns a block's elements: in place,
 //! where lanes are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows are; otherwise copied to a
 //! buffer. `fold` reduces the rest of the block, `Levels` adds the results of blocks, and `Nest::store_results` writes them to
 //! the outputs.
 //!
 //! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the
-//! operands and combine the results in registers. Where an operand has gaps, a map fills the block's buffer; but short lanes beside
-//! an operand that is read again and again become rows of a copy of it (`Nest::with_copies`).
+//! operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each
+//! part of the nest (`Nest::with_copies`); a nest is halved until these copies fit into scratch. Short lanes that can become rows
+//! do (`turn_short_lanes`). Where gaps are left, a map fills the block's buffer.
 //!
 //! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by
-//! strides, and `map::run` visits rows: those of the two innermost loops (`Nest::run_rows`), or those of tiles, for which
-//! operands with gaps are copied to L1 (`Nest::run_tiles`). Few elements along up to two axes are one block without a nest
-//! (`cut::small_block`), in reductions too.
+//! strides, and `map::run` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
+//! loops (`Nest::run_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::run_tiles`).
+//!
+//! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up
+//! to two kept and two reduced loops. Results that are not written to a new array are stored by a second block.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Storing results is one too.
 //!
@@ -46,9 +49,9 @@
 //! # Rules for all parts
 //! The order in which elements are combined depends only on shapes, strides, and the number and element types of the operands (only
 //! plain numbers are copied to become rows). It does not depend on the number of threads, which run the same halves, or on the
-//! CPU: without AVX2, panels and rows are visited element by element in the same order. Elements of a type that this crate does
-//! not know are never combined with an identity. Buffers have a constant size: every operation runs on a thread with 48 KiB of
-//! stack.
+//! CPU: without AVX2, panels and rows are visited element by element in the same order. A sum starts from its first element: no
+//! identity is combined. [`Scratch`](memory::Scratch) is on the stack for few bytes and on the heap for more, and its size has
+//! bounds that do not depend on the arrays.
 //!
 //! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside
 //! the kernel in `view::raw`. Each opens with its invariant.

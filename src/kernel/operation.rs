@@ -2,7 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use core::mem::{needs_drop, replace};
 use num_traits::Zero;
 
 /// An associative and commutative operation.
@@ -48,9 +47,8 @@ impl<A, F: Fn(A, A) -> A> Operation<A> for ClosureOp<'_, F> {
     }
 }
 
-/// Adds to a number. A number that owns memory is moved, not cloned.
+/// Adds to a number, which stays as it was if a clone or the addition panics.
 #[inline(always)]
 pub(super) fn add<A: Clone + Zero>(out: &mut A, more: A) {
-    let before = if const { needs_drop::<A>() } { replace(out, A::zero()) } else { out.clone() };
-    *out = before + more;
+    *out = out.clone() + more;
 }

@@ -85,12 +85,16 @@ impl<'a, A: Clone> Source<'a, A> {
         Self { join: Some(join), ..Self::fused(inputs, element_loops, loops) }
     }
 
-    /// A source whose elements are those of this one after `prepare` has changed them.
-    pub(crate) fn prepared<'x>(&self, prepare: &'x dyn Fn(&mut [A])) -> Source<'x, A>
-    where
-        'a: 'x,
-    {
-        Source { prepare: Some(prepare), join: None, ..*self }
+    /// Calls `then` with a source of these elements after `prepare` has changed them by `factor`. Where threads may share elements,
+    /// they may share what changes them: a function and an element.
+    pub(crate) fn prepared<R>(
+        &self,
+        prepare: fn(&mut [A], &A),
+        factor: &A,
+        then: impl FnOnce(&Source<'_, A>) -> R,
+    ) -> R {
+        let prepare = |elements: &mut [A]| prepare(elements, factor);
+        then(&Source { prepare: Some(&prepare), ..*self })
     }
 
     /// The source with `compiled` as the loops that combine elements, if it has none.

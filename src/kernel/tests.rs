@@ -352,23 +352,23 @@ fn what_is_not_filled_is_not_read() {
     assert_eq!(panic_of(|| filled::<u8>(3, |_| Written::none()).len()), unwritten);
     assert_eq!(panic_of(|| Buffer::<1>::new().vec::<u64>(3).filled(3, |_| Written::none()).len()), unwritten);
     let reserved = || Reserved::<u8, Ix1>::new(Ix1(6)).unwrap_or_else(|_| panic!("enough memory"));
-    assert_eq!(panic_of(|| reserved().filled_by(None, &mut |_| Written::none())), unwritten);
+    assert_eq!(panic_of(|| reserved().filled_by(None, |_| Written::none())), unwritten);
     // half of the slots
     let (x, cloned) = (Array::from_elem(6, 1_u8), Visitor::new(Write(Cloned)));
     let half = panic_of(|| {
-        reserved().filled_by(None, &mut |out| {
+        reserved().filled_by(None, |out| {
             let (mut erased, mut scratch, inputs) =
                 (ErasedNest::new(), ErasedNest::new(), Inputs::from((&*x,)));
             let nest = Nest::new_with_slots(&mut erased, out, &inputs, &cloned).expect("an index");
             let [first, _] = nest.halves(0, &mut scratch);
-            super::map::run(first, false)
+            super::map::run(first)
         })
     });
     assert_eq!(half, unwritten);
     assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
     // fewer than are appended
     assert_eq!(
-        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).into_slots() {
+        panic_of(|| reserved().filled_by(None, |out| match Destination::slots(out).into_slots() {
             Ok(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
             Err(_) => Written::none(),
         })),
@@ -376,7 +376,7 @@ fn what_is_not_filled_is_not_read() {
     );
     // other memory
     assert_eq!(
-        panic_of(|| reserved().filled_by(None, &mut |out| match Destination::slots(out).into_slots() {
+        panic_of(|| reserved().filled_by(None, |out| match Destination::slots(out).into_slots() {
             Ok(slots) => Written::appended(slots, |vec| {
                 let other = Box::leak(Box::new(Buffer::new()));
                 KEPT.store(other, Relaxed);

@@ -4,7 +4,8 @@ use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{each, par_each, par_to_new, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, FillsOf, Inputs, MapElement, RowsOf, Visit};
-use crate::shape::{all_stretch_to, checked_joint_dim, output_error, reserved};
+use crate::reserved::reserved;
+use crate::shape::{all_stretch_to, checked_joint_dim, output_error};
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Checks that each operand stretches to the shape of the output.

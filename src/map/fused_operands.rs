@@ -20,6 +20,9 @@ macro_rules! operand_traits {
             note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
             note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
             note = "for more than 6 operands, combine some of them first",
+            note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
+                    `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
+            note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions",
             note = "`.par()` stands after the operands of a map, whose elements and closure are then `Send` and `Sync`, and \
                     after `fused(…)`"
         )]

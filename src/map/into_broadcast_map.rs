@@ -140,7 +140,10 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     message = "`{Self}` is no operand, nor a tuple of operands, beside an array of `{A}`",
     label = "expected an operand or a tuple of 1 to 5",
     note = "operands are `&a` for any kind of array `a`, an `ArrayView` by value such as `a.view()`, or an `Array` or \
-            `ArcArray` of `{A}` by value"
+            `ArcArray` of `{A}` by value",
+    note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
+            `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
+    note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions"
 )]
 pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     /// The dimension type of the joint shape.

@@ -3,7 +3,7 @@
 use super::evaluate::check_stretch_to;
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{copy, copy_into};
-use crate::shape::reserved;
+use crate::reserved::reserved;
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
 

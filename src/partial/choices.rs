@@ -35,8 +35,8 @@ pub fn infer_branches<'p>(
 ) -> Result<PartialShape, BroadcastError> {
     let mut shapes = shapes.into_iter();
     let Some(first) = shapes.next() else {
-        let request = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);
-        return Err(fail!(request, NoOperands, "there are no branches, expected at least 1"));
+        let builder = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);
+        return Err(fail!(builder, NoOperands, "there are no branches, expected at least 1"));
     };
     let mut found = first.clone();
     for shape in shapes {
@@ -52,7 +52,7 @@ fn either(a: &PartialShape, b: &PartialShape) -> PartialShape {
             let (a, b) = (&a[axis], &b[axis]);
             let span = a.span().hull(b.span());
             match a.as_name() {
-                Some(name) if b.as_name() == Some(name) => Dim::named(name, span),
+                Some(name) if b.as_name() == Some(name) => Dim::declared(name, span),
                 _ => span.into(),
             }
         })

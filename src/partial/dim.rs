@@ -8,7 +8,8 @@ use core::ops::{Bound, RangeBounds};
 /// A known or partially known size of one axis.
 ///
 /// Every `Dim` has one form: a range of one size is [`Known`](Self::Known), and `0..` is
-/// [`Unknown`](Self::Unknown), so that `==` compares the possible sizes.
+/// [`Unknown`](Self::Unknown), so that `==` compares the possible sizes. A name with a range of one size, `n:3..3`, remains a
+/// name, because every other `n` is 3, too.
 ///
 /// | text | [`Dim`] | sizes |
 /// |---|---|---|
@@ -117,12 +118,14 @@ impl Dim {
         }
     }
 
-    /// The size `name`, restricted to `span`.
+    /// The size `name`, restricted to `span`, where the other places of the name are known.
     pub(super) fn named(name: &str, span: Span) -> Self {
-        match span.single() {
-            Some(size) => Self::Known(size),
-            None => Self::Name(Name(Arc::new((name.into(), span)))),
-        }
+        span.single().map_or_else(|| Self::declared(name, span), Self::Known)
+    }
+
+    /// The size `name`, restricted to `span`, in a shape that a user states.
+    pub(super) fn declared(name: &str, span: Span) -> Self {
+        Self::Name(Name(Arc::new((name.into(), span))))
     }
 
     /// The text of a name, without its range.
@@ -148,7 +151,7 @@ impl fmt::Display for Dim {
     }
 }
 
-/// A range of at least two sizes, but not of all sizes.
+/// A range of sizes, but not of all sizes; of at least two unless it is the range of a name.
 ///
 /// # Examples
 /// ```
@@ -225,10 +228,7 @@ impl Name {
     /// ```
     #[must_use]
     pub fn range(&self) -> Option<SizeRange> {
-        match self.span().into() {
-            Dim::Range(range) => Some(range),
-            _ => None,
-        }
+        (self.span() != Span::ANY).then(|| SizeRange(self.span()))
     }
 
     fn span(&self) -> Span {

@@ -198,8 +198,8 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
 }
 
 fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, BroadcastError> {
-    let request = || ErrorBuilder::new(&caller::TO_TARGET, core::slice::from_ref(shape)).to(&target.to_vec());
-    check_target(target, Placeholder::Keeps, &request)?;
+    let builder = || ErrorBuilder::new(&caller::TO_TARGET, core::slice::from_ref(shape)).to(&target.to_vec());
+    check_target(target, Placeholder::Keeps, &builder)?;
     let sizes = target.iter().map(|&size| usize::try_from(size).ok().map(Dim::Known));
     infer(&ShapeOp::Target(sizes.collect()), &[shape])
 }

@@ -96,12 +96,12 @@ impl Clash {
     }
 
     /// The error of sizes that do not go together, by the positions of their shapes.
-    pub(super) fn incompatible(self, request: ErrorBuilder) -> BroadcastError {
+    pub(super) fn incompatible(self, builder: ErrorBuilder) -> BroadcastError {
         match self {
             Self::Name(error) => error,
             Self::Sizes { axis, places: [a, b], dims: [first, second], note } => {
                 let shapes = if a.operand == b.operand { [0, 1] } else { [a.shape(), b.shape()] };
-                request.clash(axis, [&first, &second], shapes, &note)
+                builder.clash(axis, [&first, &second], shapes, &note)
             }
         }
     }

@@ -282,8 +282,8 @@ impl Names {
         declared: &PartialShape,
         sizes: &[usize],
     ) -> Result<(), BroadcastError> {
-        let request = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
-        let mut vars = Vars::new(self, of, &request);
+        let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
+        let mut vars = Vars::new(self, of, &builder);
         vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis))?;
         vars.keep();
         Ok(())
@@ -373,7 +373,7 @@ pub(super) fn merge_shapes(
     a: &PartialShape,
     b: &PartialShape,
 ) -> Result<PartialShape, BroadcastError> {
-    let request = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
+    let builder = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
     let shapes = match [a.dims(), b.dims()] {
         [Some(own), Some(other)] => vec![own, other],
         [Some(dims), None] | [None, Some(dims)] => vec![dims],
@@ -382,14 +382,14 @@ pub(super) fn merge_shapes(
     let (own, other) = (shapes[0].len(), shapes[shapes.len() - 1].len());
     if own != other {
         let found = Count(other);
-        return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {own}"));
+        return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {own}"));
     }
     let mut conditions = Conditions::new(own, own * shapes.len());
     for dims in shapes {
         conditions.add(PackedPlace::SHAPE, dims, &|axis| Some((axis, true)));
     }
-    let mut system = System::new(conditions, Vars::new(names, of, &request))?;
-    system.solve().map_err(|clash| clash.incompatible(request()))?;
+    let mut system = System::new(conditions, Vars::new(names, of, &builder))?;
+    system.solve().map_err(|clash| clash.incompatible(builder()))?;
     let sizes = system.joint_sizes(0..own);
     system.vars.keep();
     Ok(sizes.into())

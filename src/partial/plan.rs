@@ -175,25 +175,25 @@ impl Plan {
         names: &mut Names,
         of: Option<&str>,
     ) -> Result<Vec<usize>, BroadcastError> {
-        let request = || {
-            let mut request = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
+        let builder = || {
+            let mut builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
             for operand in &self.operands {
-                request = request.to(operand);
+                builder = builder.to(operand);
             }
-            request
+            builder
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {
-            let request = request();
-            return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
+            let builder = builder();
+            return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let mut vars = Vars::new(names, of, &request);
+        let mut vars = Vars::new(names, of, &builder);
         for (operand, planned) in self.operands.iter().enumerate() {
             let place = |axis| PackedPlace::new(operand, axis);
             vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place)?;
         }
-        let joint = joint_shape(shapes, &request)?;
-        check_len(&joint, request)?;
+        let joint = joint_shape(shapes, &builder)?;
+        check_len(&joint, builder)?;
         if let Some(result) = &self.result {
             vars.accept(result, &joint, " of the result", &|axis| {
                 PackedPlace::at(PackedPlace::RESULT, axis)

@@ -241,18 +241,18 @@ pub(super) fn result_checks(
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>, BroadcastError> {
     if operands.is_empty() {
-        let request = Call::new(&caller::VERIFY_NOTHING, None, operands, &[]).request().to(result);
-        return Err(fail!(request, NoOperands, "there are no operands, expected at least 1"));
+        let builder = Call::new(&caller::VERIFY_NOTHING, None, operands, &[]).builder().to(result);
+        return Err(fail!(builder, NoOperands, "there are no operands, expected at least 1"));
     }
     let call = Call::new(&caller::VERIFY, None, operands, &[]);
     let Statement { call, conditions, checked: ndim, .. } = call.together();
     let (parts, mut names) = (&call.parts, Names::new());
-    let request = || call.request().to(result);
-    let mut system = System::new(conditions, Vars::new(&mut names, None, &request))?;
+    let builder = || call.builder().to(result);
+    let mut system = System::new(conditions, Vars::new(&mut names, None, &builder))?;
     let checks = system.checks(ndim);
-    system.solve().map_err(|clash| clash.incompatible(request()))?;
+    system.solve().map_err(|clash| clash.incompatible(builder()))?;
     let sizes = system.joint_sizes(0..ndim);
-    check_overflow(&sizes, &request)?;
+    check_overflow(&sizes, &builder)?;
     let mut checks = with_unranked(checks, parts, &sizes);
     let unranked = parts.iter().filter(|part| part.shape.ndim().is_none()).count();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
@@ -260,7 +260,7 @@ pub(super) fn result_checks(
     if open && declared.len() >= ndim {
         checks.push(Check::ResultAxes { ndim: declared.len() });
     } else if declared.len() != ndim {
-        return Err(axis_count(request(), open, ndim, declared.len()));
+        return Err(axis_count(builder(), open, ndim, declared.len()));
     }
     if rule != Some(ResultRule::AllowCast) {
         let mut places = first_places(parts);
@@ -271,7 +271,7 @@ pub(super) fn result_checks(
                 continue;
             }
             if rule.is_some() {
-                return Err(result_size(request(), axis, [&inferred.0, dim], "all sizes"));
+                return Err(result_size(builder(), axis, [&inferred.0, dim], "all sizes"));
             }
             let only = if open { None } else { only_stretching(&system, axis) };
             add_checks(&mut checks, only.unwrap_or(Place::Result { axis }), dim, inferred.1, &places);
@@ -279,9 +279,9 @@ pub(super) fn result_checks(
     }
     if rule != Some(ResultRule::Exact) {
         system.declare(declared, !open).map_err(|clash| {
-            let Clash::Sizes { axis, .. } = clash else { return clash.incompatible(request()) };
+            let Clash::Sizes { axis, .. } = clash else { return clash.incompatible(builder()) };
             let inferred = (axis + ndim).checked_sub(declared.len()).map_or(&Dim::Unknown, |i| &sizes[i]);
-            result_size(request(), axis, [inferred, &declared[axis]], "a size")
+            result_size(builder(), axis, [inferred, &declared[axis]], "a size")
         })?;
     }
     Ok(checks)
@@ -289,12 +289,12 @@ pub(super) fn result_checks(
 
 /// The error of a result with more or fewer axes than inferred; with fewer, if it may have more.
 #[cold]
-fn axis_count(request: ErrorBuilder, open: bool, ndim: usize, found: usize) -> BroadcastError {
+fn axis_count(builder: ErrorBuilder, open: bool, ndim: usize, found: usize) -> BroadcastError {
     if open {
-        return request.too_few_axes("result", ndim, found);
+        return builder.too_few_axes("result", ndim, found);
     }
     let found = Count(found);
-    fail!(request, AxisCount, "the result has {found}, expected {ndim}")
+    fail!(builder, AxisCount, "the result has {found}, expected {ndim}")
 }
 
 /// Adds the checks that the size at `place`, inferred as `inferred`, is the declared one.
@@ -355,12 +355,12 @@ fn certain(
 
 /// The error of a declared size that does not agree with the inferred one.
 #[cold]
-fn result_size(request: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
+fn result_size(builder: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
     let [inferred, declared] = dims;
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     fail!(
-        request
+        builder
             .at(axis as i128)
             .marks(&[PackedPlace::at(PackedPlace::RESULT, axis).mark()])
             .sizes(&[inferred, declared]),

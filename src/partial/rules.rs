@@ -27,9 +27,9 @@ impl<'a> Call<'a> {
         self.sizes = Some(sizes);
         // a size that is not known could be any
         let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref()).unwrap_or(0)).collect();
-        check_target(&numbers, Placeholder::Keeps, &|| self.request())?;
+        check_target(&numbers, Placeholder::Keeps, &|| self.builder())?;
         // all axes of the target may be axes of `*`
-        leading_target_axes(self.ndim(0).unwrap_or(sizes.len()), &numbers, &|| self.request())?;
+        leading_target_axes(self.ndim(0).unwrap_or(sizes.len()), &numbers, &|| self.builder())?;
         let new = sizes.len() - self.dims(0).len();
         let mut statement = Statement::new(self, sizes.len(), &|_, _, axis| Some((new + axis, false)));
         // a size that is kept stands alone
@@ -50,14 +50,14 @@ impl<'a> Call<'a> {
         let others: Vec<_> = (0..named.len()).filter(|&axis| !named[axis]).collect();
         if let Some(ndim) = ndim {
             let expected = call.ndim(0).unwrap_or(others.len()) + numbers.len();
-            check_axis_count(expected, ndim, OF_TARGET, || call.request())?;
+            check_axis_count(expected, ndim, OF_TARGET, || call.builder())?;
         }
         Ok(call.placed(0, &others, true, ndim))
     }
 
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
         let call = self.with_target(numbers);
-        check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.request())?;
+        check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.builder())?;
         let (axes, ndim) = (call.positions(numbers, call.ndim(1))?, call.ndim(1));
         Ok(call.placed(0, &axes, false, ndim))
     }
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
     pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
         let call = self.with_target(numbers);
         check_axis_count(call.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, || {
-            call.request()
+            call.builder()
         })?;
         let (positions, count) = (call.positions(numbers, call.ndim(0))?, numbers.len());
         let ndim = call.dims(0).len();
@@ -113,7 +113,7 @@ impl<'a> Call<'a> {
         let (is_ranked, whole) = (call.is_ranked(), batch.len() + base.len());
         let new = if is_ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
         let Some(new) = new else {
-            return Err(too_many_axes(call.request(), batch.len(), target.len()));
+            return Err(too_many_axes(call.builder(), batch.len(), target.len()));
         };
         let axes = if is_ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
         let mut size = |axis| {
@@ -182,7 +182,7 @@ impl<'a> Call<'a> {
             let (Some(found), Some(base)) = (part.shape.ndim(), part.base) else { continue };
             if found < base {
                 return Err(fail!(
-                    self.request(),
+                    self.builder(),
                     DeclaredAxes,
                     "the number of axes of operand {operand} is {found}, expected {base} at least"
                 ));
@@ -198,13 +198,13 @@ impl<'a> Call<'a> {
     fn positions(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>, BroadcastError> {
         if let Some(ndim) = ndim {
             let axes = Numbers(numbers);
-            AxisMask::new(&axes, ndim, || self.request())?;
+            AxisMask::new(&axes, ndim, || self.builder())?;
             return Ok(list(numbers.len(), &mut |i| axes.axis(i, ndim)));
         }
         let mut distinct = ByName::new();
         for &number in numbers {
             if !distinct.insert(&signed(number), ()) {
-                return Err(self.request().duplicate_axis(number));
+                return Err(self.builder().duplicate_axis(number));
             }
         }
         Ok(Vec::new())

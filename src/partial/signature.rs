@@ -68,13 +68,13 @@ impl<'s> Signature<'s> {
         });
         let mut call = Call { text: self.text(), ..Call::new(&caller::SIGNATURE, of, shapes, &own) };
         if shapes.len() != self.operands() {
-            return Err(self.operand_count(call.request(), shapes.len()));
+            return Err(self.operand_count(call.builder(), shapes.len()));
         }
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
         for (operand, &found) in ndims.iter().enumerate() {
             let base = &cores.bases[operand];
             if found < base.len() {
-                return Err(base_axes(call.request(), Some(operand), base.len(), found));
+                return Err(base_axes(call.builder(), Some(operand), base.len(), found));
             }
             lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
             lacks_sizes |= found == usize::MAX && !base.is_empty();

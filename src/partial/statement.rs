@@ -86,9 +86,9 @@ impl<'a> Call<'a> {
     ) -> Result<Self, BroadcastError> {
         let found = self.parts.len();
         if expected != found {
-            let request = self.request_of(&caller::OPERATE);
+            let builder = self.builder_of(&caller::OPERATE);
             let error =
-                fail!(request, OperandCount, "the number of operands is {found}, expected {expected}");
+                fail!(builder, OperandCount, "the number of operands is {found}, expected {expected}");
             return Err(error);
         }
         if !self.is_ranked() {
@@ -110,24 +110,24 @@ impl<'a> Call<'a> {
         self.parts[operand].shape.ndim()
     }
 
-    /// The request, for messages.
+    /// The builder of the operation's errors.
     #[cold]
-    pub(super) fn request(&self) -> ErrorBuilder {
+    pub(super) fn builder(&self) -> ErrorBuilder {
         let (operands, targets) = self.parts.split_at(self.parts.len() - usize::from(self.has_target));
-        let mut request = ErrorBuilder::new(self.words, operands).label(self.of).text(&self.text);
+        let mut builder = ErrorBuilder::new(self.words, operands).label(self.of).text(&self.text);
         for target in targets {
-            request = request.to(target);
+            builder = builder.to(target);
         }
         if let Some(sizes) = self.sizes {
             let size = |size: &Option<Dim>| size.as_ref().map_or("-1".into(), |size| size.to_string().into());
-            request = request.to(Shape::listed(sizes.iter().map(size).collect()));
+            builder = builder.to(Shape::listed(sizes.iter().map(size).collect()));
         }
-        request.axes(self.axes.to_vec())
+        builder.axes(self.axes.to_vec())
     }
 
-    /// The request of a part of the operation.
+    /// The builder of errors of a part of the operation.
     #[cold]
-    pub(super) fn request_of(&self, words: &'static Caller) -> ErrorBuilder {
+    pub(super) fn builder_of(&self, words: &'static Caller) -> ErrorBuilder {
         ErrorBuilder::new(words, &self.parts).label(self.of)
     }
 
@@ -208,8 +208,8 @@ impl<'a> Statement<'a> {
     /// `Overflow`.
     pub(super) fn solve(self, names: &mut Names) -> Result<Solution, BroadcastError> {
         let Self { call, conditions, checked, words, result, is_ranked } = self;
-        let request = || call.request();
-        let mut system = System::new(conditions, Vars::new(names, call.of, &request))?;
+        let builder = || call.builder();
+        let mut system = System::new(conditions, Vars::new(names, call.of, &builder))?;
         let mut checks = system.checks(checked);
         system.solve().map_err(|clash| words.error(&call, clash))?;
         let mut size = |i: usize| match result[i] {
@@ -233,7 +233,7 @@ impl<'a> Statement<'a> {
             checks = vec![check];
         }
         check_overflow(&sizes, &|| {
-            if symbols.is_empty() { call.request() } else { call.request_of(overflow) }
+            if symbols.is_empty() { call.builder() } else { call.builder_of(overflow) }
         })?;
         system.vars.keep();
         let result = if is_ranked { sizes.into() } else { PartialShape::unranked() };
@@ -245,13 +245,13 @@ impl AxisWords<'_> {
     /// The error of a clash.
     #[cold]
     fn error(&self, call: &Call<'_>, clash: Clash) -> BroadcastError {
-        let Clash::Sizes { axis, .. } = clash else { return clash.incompatible(call.request()) };
+        let Clash::Sizes { axis, .. } = clash else { return clash.incompatible(call.builder()) };
         match self {
             Self::Bases(bases) if axis < *bases => {
-                clash.incompatible(call.request_of(&caller::PARTIAL_BASES))
+                clash.incompatible(call.builder_of(&caller::PARTIAL_BASES))
             }
-            Self::Bases(bases) => clash.at(axis - bases).incompatible(call.request()),
-            Self::Placed(ndim) => clash.at(Numbers(call.axes).axis(axis, *ndim)).incompatible(call.request()),
+            Self::Bases(bases) => clash.at(axis - bases).incompatible(call.builder()),
+            Self::Placed(ndim) => clash.at(Numbers(call.axes).axis(axis, *ndim)).incompatible(call.builder()),
             Self::Symbols(axes) => axes.error(call, clash),
         }
     }
@@ -313,7 +313,7 @@ impl<'s> SymbolAxes<'s> {
         for axis in self.cores.bases[self.operands..].iter().flatten() {
             let symbol = &self.cores.symbols[axis.symbol];
             if !self.occurs[axis.symbol] && !symbol.is_number {
-                return Err(unknown_symbol(call.request(), symbol.text));
+                return Err(unknown_symbol(call.builder(), symbol.text));
             }
         }
         Ok(())
@@ -322,13 +322,13 @@ impl<'s> SymbolAxes<'s> {
     /// The error of a clash at one of the axes, or in the batch.
     fn error(&self, call: &Call<'_>, clash: Clash) -> BroadcastError {
         let Clash::Sizes { axis, places, dims: [dim, other], .. } = &clash else {
-            return clash.incompatible(call.request());
+            return clash.incompatible(call.builder());
         };
         if let Some(axis) = axis.checked_sub(self.order.len()) {
-            let request = || call.request_of(&caller::PARTIAL_BATCHES);
+            let builder = || call.builder_of(&caller::PARTIAL_BATCHES);
             return self
                 .check_results(call)
-                .map_or_else(|error| error, |()| clash.at(axis).incompatible(request()));
+                .map_or_else(|error| error, |()| clash.at(axis).incompatible(builder()));
         }
         let position = |place: PackedPlace| {
             let (operand, axis) = (place.shape(), place.axis as usize);
@@ -338,9 +338,9 @@ impl<'s> SymbolAxes<'s> {
         if let Some(size) = symbol.size {
             let (place, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
             let (operand, axis) = position(place);
-            return base_size(call.request(), Some(operand), axis, [dim, &size], place.mark());
+            return base_size(call.builder(), Some(operand), axis, [dim, &size], place.mark());
         }
-        two_sizes(call.request(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
+        two_sizes(call.builder(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
     }
 
     /// The batch, the sizes and the results of the signature.
@@ -407,10 +407,10 @@ pub(super) fn every(axes: core::ops::Range<usize>) -> Vec<ResultSize> {
 /// `Overflow` where the smallest shape that the sizes allow is one.
 pub(super) fn check_overflow(
     sizes: &[Dim],
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<(), BroadcastError> {
     let least = list(sizes.len(), &mut |axis| sizes[axis].span().lo);
-    if checked_len(&least).is_some() { Ok(()) } else { Err(request().overflow(&least)) }
+    if checked_len(&least).is_some() { Ok(()) } else { Err(builder().overflow(&least)) }
 }
 
 /// A whole shape's sizes, or none for `*`.

@@ -222,7 +222,7 @@ impl Dim {
     /// assert_eq!(batch.to_string(), "batch:2..");
     /// assert_eq!(infer_dim(batch.clone(), Dim::Unknown)?, batch); // ? is 1 or the batch
     /// assert_eq!(Dim::name_in("batch", ..)?, Dim::name("batch")?);
-    /// assert_eq!(Dim::name_in("batch", 2..=2)?, Dim::Known(2));
+    /// assert_eq!(Dim::name_in("batch", 2..=2)?.to_string(), "batch:2..2"); // every `batch` is 2
     /// assert!(Dim::name_in("batch", 2..2).is_err() && Dim::name_in("", 2..).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
@@ -233,7 +233,7 @@ impl Dim {
         if name.is_empty() {
             return Err(invalid(name, (0, "a name")));
         }
-        Ok(Self::named(name, Self::range(sizes)?.span()))
+        Ok(Self::declared(name, Self::range(sizes)?.span()))
     }
 }
 
@@ -249,7 +249,7 @@ fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
             let (name, end) = unquoted(text, at)?;
             return match text[end..].strip_prefix(':') {
                 Some(range) => named(&name, range, at + end + 1, notation),
-                None if end == text.len() => Ok(Dim::named(&name, Span::ANY)),
+                None if end == text.len() => Ok(Dim::declared(&name, Span::ANY)),
                 None => Err((at + end, after_name)),
             };
         }
@@ -258,7 +258,7 @@ fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
                 text.split_once(':').map_or((text, None), |(name, range)| (name, Some(range)));
             word(name, at, notation)?;
             let range = range.map(|range| named(name, range, at + name.len() + 1, notation));
-            return range.unwrap_or_else(|| Ok(Dim::named(name, Span::ANY)));
+            return range.unwrap_or_else(|| Ok(Dim::declared(name, Span::ANY)));
         }
         _ => {}
     }
@@ -285,7 +285,7 @@ fn named(name: &str, range: &str, at: usize, notation: Notation) -> Result<Dim, 
     if !matches!(range.as_bytes(), [b'0'..=b'9' | b'.', ..]) {
         return Err((at, "a range such as 2..5"));
     }
-    Ok(Dim::named(name, dim(range, at, notation)?.span()))
+    Ok(Dim::declared(name, dim(range, at, notation)?.span()))
 }
 
 /// Reads a name in quotes. Returns it with the position after the closing quote.

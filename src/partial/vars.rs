@@ -52,7 +52,7 @@ pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
     pub(super) of: Option<&'n str>,
-    pub(super) request: &'n dyn Fn() -> ErrorBuilder,
+    pub(super) builder: &'n dyn Fn() -> ErrorBuilder,
     start: Savepoint,
     /// How many changes there were when the last state was asked for.
     mark: usize,
@@ -100,10 +100,10 @@ impl<'n> Vars<'n> {
     pub(super) fn new(
         names: &'n mut Names,
         of: Option<&'n str>,
-        request: &'n dyn Fn() -> ErrorBuilder,
+        builder: &'n dyn Fn() -> ErrorBuilder,
     ) -> Self {
         let start = Savepoint(0, names.origins.len());
-        Self { names, of, request, start, mark: 0 }
+        Self { names, of, builder, start, mark: 0 }
     }
 
     /// Undoes everything forced in this call.
@@ -291,9 +291,9 @@ impl<'n> Vars<'n> {
     ) -> Result<(), BroadcastError> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
-            let (request, found, expected) = ((self.request)(), shape.len(), dims.len());
+            let (builder, found, expected) = ((self.builder)(), shape.len(), dims.len());
             return Err(fail!(
-                request,
+                builder,
                 DeclaredAxes,
                 "the number of axes{owner} is {found}, expected {expected}"
             ));
@@ -301,9 +301,9 @@ impl<'n> Vars<'n> {
         for (axis, dim) in dims.iter().enumerate() {
             let (size, place) = (shape[axis], place(axis));
             if !dim.admits(size) {
-                let request = (self.request)().at(axis as i128).marks(&[place.mark()]).sizes(&[&size, dim]);
-                let request = request.subject(&place.words(self.of));
-                return Err(fail!(request, DeclaredSize, "size {size}, expected {dim}"));
+                let builder = (self.builder)().at(axis as i128).marks(&[place.mark()]).sizes(&[&size, dim]);
+                let builder = builder.subject(&place.words(self.of));
+                return Err(fail!(builder, DeclaredSize, "size {size}, expected {dim}"));
             }
             if let Some(var) = self.at(dim, place)? {
                 let now = Span::of(size);
@@ -357,7 +357,7 @@ impl<'n> Vars<'n> {
             None => format!("equals {name}, which is {now} at {at}"),
         };
         let marks: Vec<_> = [here, there, Some(place)].into_iter().flatten().map(PackedPlace::mark).collect();
-        let request = (self.request)().at(place.axis.into()).marks(&marks).sizes(&[&was, &now]);
-        fail!(request, DeclaredName, "{first} is {was} at {first_at} and {rest}")
+        let builder = (self.builder)().at(place.axis.into()).marks(&marks).sizes(&[&was, &now]);
+        fail!(builder, DeclaredName, "{first} is {was} at {first_at} and {rest}")
     }
 }

@@ -1,7 +1,7 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{CheckedReduction, request};
+use super::passes::{CheckedReduction, builder};
 use crate::error::caller::Caller;
 use crate::error::{ErrorBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
@@ -41,7 +41,7 @@ pub(super) fn extreme_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
 ) -> Result<Array<A, X::Left>> {
     let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, caller)?;
     let numbers = || axes.numbers(reduction.shape.len());
-    extremes(source, &reduction, result, name, &|| request(source, caller).axes(numbers()))
+    extremes(source, &reduction, result, name, &|| builder(source, caller).axes(numbers()))
 }
 
 /// The extremes along the axes that a broadcast from the target repeats.
@@ -52,7 +52,7 @@ pub(super) fn extreme_to<A: Clone, D: Dimension, T: TargetShape>(
     name: &str,
 ) -> Result<Array<A, T::Dim>> {
     let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, caller)?;
-    extremes(source, &reduction, result, name, &|| request(source, caller).to(&target.for_message()))
+    extremes(source, &reduction, result, name, &|| builder(source, caller).to(&target.for_message()))
 }
 
 /// The extremes, or `NoElements` if a lane has no elements.
@@ -61,13 +61,13 @@ fn extremes<A: Clone, D: Dimension, E: Dimension>(
     reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<Array<A, E>> {
     if result.len() == 0 {
         return Ok(result.cloned(&[]));
     }
     if reduction.shape.contains(&0) {
-        return Err(fail!(request(), NoElements, "there is no {name} of 0 elements"));
+        return Err(fail!(builder(), NoElements, "there is no {name} of 0 elements"));
     }
     Ok(reduction.run(source, result, source.first()))
 }

@@ -50,9 +50,11 @@ use crate::map::{FnOperands, Par};
 ///
 /// # Equivalents
 /// `numpy.einsum` where `f` is a product; a sum of `f.(x, y)` in Julia, without the temporary; rayon's `map` before
-/// `reduce`. Norms, weighted sums, distances of ndarray-stats such as `sq_l2_dist`, and softmax are a line or two each: see
-/// the [recipes](crate::guide::recipes).
+/// `reduce`. Norms, weighted sums, distances of ndarray-stats such as `sq_l2_dist`, softmax, and the distances of
+/// [all pairs](crate::guide::recipes#distances-of-all-pairs) (`cdist`) are a line or two each: see the
+/// [recipes](crate::guide::recipes).
 #[doc(alias("einsum", "fold", "count_nonzero", "tensordot", "norm", "softmax", "log_softmax"))]
+#[doc(alias("cdist", "pairwise", "pairwise_distances", "euclidean", "distance"))]
 #[doc(alias("weighted_sum", "count_eq", "sq_l2_dist", "l1_dist", "mean_sq_err", "reduce_sum_square"))]
 #[inline]
 pub fn fused<O: FnOperands<F, R>, F, R>(operands: O, f: F) -> Fused<O, F> {

@@ -1,11 +1,12 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{CheckedReduction, request};
+use super::passes::{CheckedReduction, builder};
 use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
-use crate::shape::{ReducedAxes, TargetShape, reserved};
+use crate::reserved::reserved;
+use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
 /// The means over axes.
@@ -15,8 +16,8 @@ pub(super) fn mean_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
 ) -> Result<Array<A, X::Left>> {
     let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
     let numbers = || axes.numbers(reduction.shape.len());
-    let request = || request(source, &caller::MEAN_AXES).axes(numbers());
-    mean(source, &reduction, result, "mean_axes", &request)
+    let builder = || builder(source, &caller::MEAN_AXES).axes(numbers());
+    mean(source, &reduction, result, "mean_axes", &builder)
 }
 
 /// The means along the axes that a broadcast from the target repeats.
@@ -25,8 +26,8 @@ pub(super) fn mean_to<A: MeanElement, D: Dimension, T: TargetShape>(
     target: &T,
 ) -> Result<Array<A, T::Dim>> {
     let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, &caller::MEAN_TO)?;
-    let request = || request(source, &caller::MEAN_TO).to(&target.for_message());
-    mean(source, &reduction, result, "mean_to", &request)
+    let builder = || builder(source, &caller::MEAN_TO).to(&target.for_message());
+    mean(source, &reduction, result, "mean_to", &builder)
 }
 
 /// Sums, each divided by the number of its elements. `name` is the method's.
@@ -35,27 +36,27 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<Array<A, E>> {
     if !holds_fractions::<A>() {
         let mend = format_args!("use `fused(&x, |&x| f64::from(x)).{name}(…)`");
-        return Err(fail!(request(), NoMean, "the element type does not hold fractions, {mend}"));
+        return Err(fail!(builder(), NoMean, "the element type does not hold fractions, {mend}"));
     }
     let count = reduction.shape.iter().product::<usize>().checked_div(result.len()).unwrap_or(1);
     if count == 0 {
-        return Err(fail!(request(), NoMean, "there is no mean of 0 elements"));
+        return Err(fail!(builder(), NoMean, "there is no mean of 0 elements"));
     }
     let Some(divisor) = A::from_usize(count).filter(is_finite) else {
         let mend = format_args!("use `fused(&x, |&x| f32::from(x)).{name}(…)`");
-        return Err(fail!(request(), NoMean, "the element type cannot count {count} elements, {mend}"));
+        return Err(fail!(builder(), NoMean, "the element type cannot count {count} elements, {mend}"));
     };
     // The division of complex numbers squares the count, which may overflow, and multiplies by it first.
     let divides = is_finite(&(divisor.clone() / divisor.clone()));
-    let scale = Scale::of(count);
+    let scale = Scale::<A>::of(count);
     let (mut means, mut all_finite) = (reduction.run(source, result, A::zero()), true);
     match &scale {
         Some(scale) if !divides => means.map_inplace(|mean| {
-            *mean = scale.mean(scale.part(mean.clone()));
+            *mean = scale.mean(mean.clone() * scale.power.clone());
             all_finite &= is_finite(mean);
         }),
         _ => means.map_inplace(|mean| {
@@ -65,9 +66,13 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     }
     if let Some(scale) = scale.filter(|_| !all_finite) {
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
-        let result = reserved(means.raw_dim(), request)?;
-        let prepare = |items: &mut [A]| items.iter_mut().for_each(|item| *item = scale.part(item.clone()));
-        let parts = reduction.run(&source.prepared(&prepare), result, A::zero());
+        let result = reserved(means.raw_dim(), builder)?;
+        let prepare = |items: &mut [A], power: &A| {
+            for item in items {
+                *item = item.clone() * power.clone();
+            }
+        };
+        let parts = source.prepared(prepare, &scale.power, |source| reduction.run(source, result, A::zero()));
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
                 *mean = scale.mean(part.clone());
@@ -98,10 +103,6 @@ impl<A: MeanElement> Scale<A> {
             power: A::from_f64(1.0 / power as f64)?,
             excess: A::from_f64((power - count) as f64 / count as f64)?,
         })
-    }
-
-    fn part(&self, item: A) -> A {
-        item * self.power.clone()
     }
 
     /// The mean from the sum of all parts. It is finite if all elements are. A quotient of complex numbers is not used, because

@@ -16,6 +16,19 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
 ///
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::{fused, keepdims, prelude::*};
+///
+/// let (x, bias) = (array![[1.0, 2.0, 3.0], [4.0, 5.0, 9.0]], array![10.0, 20.0, 30.0]);
+/// assert_eq!(x.sum_axes(0)?, array![5.0, 7.0, 12.0]);
+/// assert_eq!(x.mean_axes(keepdims(1))?, array![[2.0], [6.0]]); // the axis stays, with size 1
+/// assert_eq!(x.max_axes(..)?.into_scalar(), 9.0); // over all axes
+/// assert_eq!(x.sum_to(&bias)?, array![5.0, 7.0, 12.0]); // to the shape of `bias`
+/// assert_eq!(fused((&x, &bias), |x, b| x * b).sum_axes(1)?, array![140.0, 410.0]);
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
 /// - *Over axes*: `…_axes(axes)` removes the axes, and `…_axes(..)` all axes. With [`keepdims`](crate::keepdims())`(axes)` they
 ///   stay with size 1.
 /// - *To a shape*: `…_to(shape)` undoes a broadcast that is aligned at the right, `sum_in_dim(shape, axes)` one with placed
@@ -26,10 +39,25 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
+///
+/// # Overflow
+/// A sum has the type of its elements and is added in that type. If an integer sum does not fit, it wraps in a release build
+/// and panics in a debug build, as `+` and ndarray's `sum` do. NumPy and PyTorch add narrow integers in 64 bits. To do the
+/// same, convert each element in the closure of [`fused`](crate::fused()), without an array of the converted elements:
+///
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::{fused, prelude::*};
+///
+/// let bytes = array![200_u8, 100]; // bytes.sum_axes(0) would be 300 - 256 = 44, or a panic
+/// assert_eq!(fused(&bytes, |&x| u32::from(x)).sum_axes(0)?.into_scalar(), 300);
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a source of elements `{A}` that can be reduced",
     label = "expected an array, or `fused(operands, closure)`",
-    note = "on several threads, `.par()`, elements and closures must be `Send` and `Sync`"
+    note = "on several threads, `.par()`, elements and closures must be `Send` and `Sync`",
+    note = "nor is an array of another version of ndarray: `cargo tree -d` shows whether there are two versions"
 )]
 #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
 pub trait Reduce<A, D: Dimension>: Sealed {
@@ -39,32 +67,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone;
 
-    /// The same array, reduced on several threads: see [`Par`]. For fused operands, see
-    /// [`Fused::par`](crate::Fused::par).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::Array2;
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let delta = Array2::<f32>::from_elem((1000, 300), 0.1);
-    /// assert_eq!(delta.par().sum_to((1000, 1))?, delta.sum_to((1000, 1))?);
-    /// assert!(delta.par().sum_axes(2).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    fn par<'a>(&'a self) -> Par<&'a ArrayRef<A, D>>
-    where
-        Self: AsArrayRef<A, D>,
-        A: 'a,
-        D: 'a,
-    {
-        Par(self.as_array_ref())
-    }
-
     /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
-    /// Elements are added in their own type, which the crate knows by its `+` alone. For sums of 16-bit floats in `f32`, see the
-    /// [recipe](crate::guide::recipes#sums-of-16-bit-floats).
+    /// Elements are added in their own type: integers that do not fit [overflow](crate::Reduce#overflow). For sums of 16-bit
+    /// floats in `f32`, see the [recipe](crate::guide::recipes#sums-of-16-bit-floats).
     ///
     /// # Shapes
     /// `(2, 3, 4, 5)` over `[0, 2]` is `(3, 5)`, over `keepdims([0, 2])` it is `(1, 3, 1, 5)`. The number of axes of the
@@ -287,7 +293,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Equivalents
     /// The `reduce` of NumPy's ufuncs, such as `numpy.prod(x, axis=-1)`; `torch.prod`, `torch.all`; ndarray's `fold_axis`,
     /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
-    /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind; `ndarray-stats` has them.
+    /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind: `ndarray-stats` has them, and a
+    /// [recipe](crate::guide::recipes#medians) shows one call.
     #[doc(alias(
         "fold_axis",
         "map_axis",
@@ -312,6 +319,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
+    ///
+    /// Integers that do not fit [overflow](crate::Reduce#overflow).
     ///
     /// # Shapes
     /// Aligned at the right, each axis of `shape` has the source's size or is 1; `shape` may have fewer axes.
@@ -536,6 +545,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.
     ///
+    /// Integers that do not fit [overflow](crate::Reduce#overflow).
+    ///
     /// # Shapes
     /// As [`sum_to`](Self::sum_to), to the shape of `out`, which may have any layout. The shape of `out`
     /// decides which axes are summed: for a square array and an `out` of one axis, axis 0.
@@ -567,6 +578,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     }
 
     /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
+    ///
+    /// Integers that do not fit [overflow](crate::Reduce#overflow).
     ///
     /// # Shapes
     /// As [`assign_sum_to`](Self::assign_sum_to).
@@ -600,6 +613,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
     ///
+    /// Integers that do not fit [overflow](crate::Reduce#overflow).
+    ///
     /// # Shapes
     /// As [`assign_sum_to`](Self::assign_sum_to).
     ///
@@ -630,6 +645,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// The adjoint of [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): the sum over everything that it repeats for
     /// an array of shape `shape` and the same `axes`. The rule for shapes alone is
     /// [`infer_sum_in_dim`](crate::partial::infer_sum_in_dim).
+    ///
+    /// Integers that do not fit [overflow](crate::Reduce#overflow).
     ///
     /// # Shapes
     /// Axis `i` of the result is axis `axes[i]` of the source, in any order, which transposes. Axis `i` of `shape` has the
@@ -678,6 +695,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.
     ///
+    /// Integers that do not fit [overflow](crate::Reduce#overflow).
+    ///
     /// # Shapes
     /// As [`sum_in_dim`](Self::sum_in_dim), to the shape of `out`, which may have any layout.
     ///
@@ -703,6 +722,29 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         A: SumElement,
     {
         self.source(Plus, |source| add_sum_in_dim::<A, D, E, X>(source, out, &axes))
+    }
+
+    /// The same array, reduced on several threads: see [`Par`]. For fused operands, see
+    /// [`Fused::par`](crate::Fused::par).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::Array2;
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let delta = Array2::<f32>::from_elem((1000, 300), 0.1);
+    /// assert_eq!(delta.par().sum_to((1000, 1))?, delta.sum_to((1000, 1))?);
+    /// assert!(delta.par().sum_axes(2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    #[doc(alias("threads", "rayon", "parallel"))]
+    fn par<'a>(&'a self) -> Par<&'a ArrayRef<A, D>>
+    where
+        Self: AsArrayRef<A, D>,
+        A: 'a,
+        D: 'a,
+    {
+        Par(self.as_array_ref())
     }
 }
 

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | `broadcast_axes(shape, axes)`, `broadcast_like` | `sum_axes(axes)` |
 //! | everything that is aligned at the right | `sum_to(shape)`, `add_sum_to(&mut out)`, … |
-//! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, `add_sum_in_dim_to(&mut out, axes)`; the rule of both is in `shape::place` |
+//! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, `add_sum_in_dim_to(&mut out, axes)`; the rule of both is in `shape::placed` |
 
 mod elements;
 mod extreme;

@@ -4,12 +4,13 @@
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Store;
+use crate::kernel::nest::{AxisSelection, Store};
 use crate::kernel::reduce::{into, to_new};
 use crate::kernel::source::{Added, Source};
+use crate::reserved::reserved;
 use crate::shape::{
     Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums, checked_joint_dim, placed_sum_order,
-    placed_sum_target, reduced_result, sizes, sum_target,
+    reduced_dim, sizes, sizes_only,
 };
 use core::ops::Deref;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -44,9 +45,9 @@ pub(super) fn source_shape<'a, A: Clone, D: Dimension>(source: &Source<'a, A>) -
     }
 }
 
-/// A request for errors: the caller and the shapes of the source.
+/// The builder of an error: the caller and the shapes of the source.
 #[cold]
-pub(super) fn request<A: Clone>(source: &Source<'_, A>, caller: &'static Caller) -> ErrorBuilder {
+pub(super) fn builder<A: Clone>(source: &Source<'_, A>, caller: &'static Caller) -> ErrorBuilder {
     ErrorBuilder::new(caller, source.shapes())
 }
 
@@ -61,14 +62,17 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     /// A reduction over axes, and memory for its result.
     ///
     /// # Errors
-    /// Those of [`source_shape`] and of [`reduced_result`].
+    /// Those of [`source_shape`] and of [`reduced_dim`], then `TooLarge`.
+    #[inline(always)]
     pub(super) fn over_axes<A: Clone, X: ReducedAxes<D>>(
         source: &Source<'a, A>,
         axes: &X,
         caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, X::Left>)> {
         let shape = source_shape(source)?;
-        let (result, reduced) = reduced_result(&shape, axes, || request(source, caller))?;
+        let builder = || builder(source, caller).axes(axes.numbers(shape.len()));
+        let (result, reduced) = reduced_dim(&shape, axes, builder)?;
+        let result = reserved(result, builder)?;
         let removed = if X::KEEPS { None } else { Some(reduced) };
         Ok((Self { shape, removed }, result))
     }
@@ -76,15 +80,17 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     /// A reduction to the shape of a target, and memory for its result.
     ///
     /// # Errors
-    /// Those of [`source_shape`] and of [`sum_target`].
+    /// In this order: those of [`source_shape`]; `InvalidSize`; those of [`check_sums`]; `TooLarge`.
     pub(super) fn to_shape<A: Clone, T: TargetShape>(
         source: &Source<'a, A>,
         target: &T,
         caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, T::Dim>)> {
         let shape = source_shape(source)?;
-        let result = sum_target(&shape, target, caller, || source.shapes().to_vec())?;
-        Ok((Self { shape, removed: None }, result))
+        let builder = || builder(source, caller).to(&target.for_message());
+        let result = sizes_only(target, builder)?;
+        check_sums(&shape, sizes(&result), builder, || source.shapes().to_vec())?;
+        Ok((Self { shape, removed: None }, reserved(result, builder)?))
     }
 
     /// Reduces the source; `empty` is the result where there is no element.
@@ -96,6 +102,13 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     ) -> Array<A, E> {
         let removed = self.removed.as_ref().map(|mask| mask as _);
         to_new(source, &self.shape, result, removed, empty)
+    }
+}
+
+impl AxisSelection for AxisMask {
+    #[inline(always)]
+    fn contains(&self, axis: usize) -> bool {
+        self.contains(axis)
     }
 }
 
@@ -138,8 +151,8 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     store: impl Store<A>,
 ) -> Result<()> {
     let shape = source_shape::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_TO).to(&out.shape());
-    check_sums(&shape, out.shape(), request, || source.shapes().to_vec())?;
+    let builder = || builder(source, &caller::SUM_TO).to(&out.shape());
+    check_sums(&shape, out.shape(), builder, || source.shapes().to_vec())?;
     into(source, &shape, out, None, zero, store);
     Ok(())
 }
@@ -147,7 +160,7 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
 /// Sums to a target whose axis `i` is axis `axes[i]` of the source.
 ///
 /// # Errors
-/// Those of [`source_shape`] and of [`placed_sum_target`].
+/// In this order: those of [`source_shape`]; `InvalidSize`; those of [`placed_sum_order`]; `TooLarge`.
 pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     source: &Source<'_, A>,
     target: &T,
@@ -155,8 +168,10 @@ pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let shape = source_shape::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes));
-    let (result, order) = placed_sum_target::<_, D, _, _>(&shape, target, axes, request)?;
+    let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&target.for_message());
+    let result = sizes_only(target, builder)?;
+    let order: D = placed_sum_order(&shape, sizes(&result), axes, builder)?;
+    let result = reserved(result, builder)?;
     Ok(source.in_order(&shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
 }
 
@@ -170,8 +185,8 @@ pub(super) fn add_sum_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimen
     axes: &X,
 ) -> Result<()> {
     let shape = source_shape::<A, D>(source)?;
-    let request = || request(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
-    let order: D = placed_sum_order(&shape, out.shape(), axes, request)?;
+    let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
+    let order: D = placed_sum_order(&shape, out.shape(), axes, builder)?;
     source.in_order(&shape, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
-use crate::error::{BroadcastError, ErrorBuilder, caller};
-use crate::kernel::nest::AxisSelection;
+use crate::error::caller::{self, Caller};
+use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
@@ -29,7 +29,9 @@ use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 #[diagnostic::on_unimplemented(
     message = "axes cannot be numbered with `{Self}`",
     label = "not the number of an axis",
-    note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`"
+    note = "axes are integers of 8 to 64 bits, negative ones counted from the end, or `ndarray::Axis`",
+    note = "where the type of the axes is a parameter `X`, add the bound `X: ReducedAxes<D>` for a reduction of an array with \
+            dimension type `D`, else `X: Axes`; both are in `ndarray_broadcast::bounds`"
 )]
 pub trait AxisIndex: Sealed + Copy {
     /// The number, negative if it counts from the end.
@@ -88,7 +90,9 @@ fn position(number: i128, ndim: usize) -> usize {
     message = "`{Self}` does not name axes",
     label = "expected axes",
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
-            or an `AxisSet`"
+            or an `AxisSet`",
+    note = "where the type of the axes is a parameter `X`, add the bound `X: ReducedAxes<D>` for a reduction of an array with \
+            dimension type `D`, else `X: Axes`; both are in `ndarray_broadcast::bounds`"
 )]
 pub trait Axes: Sealed {
     /// The number of axes as a dimension type: `Dim<[usize; k]>`, or `IxDyn` if it is only known at
@@ -233,7 +237,7 @@ pub trait AxisNumbers: Sealed {
     /// # Errors
     /// Those of [`AxisMask::new`].
     #[doc(hidden)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
 
     /// The numbers for messages: the caller's, or those of all `ndim` axes.
     #[doc(hidden)]
@@ -244,8 +248,8 @@ pub trait AxisNumbers: Sealed {
 #[allow(private_interfaces, private_bounds, reason = "as above")]
 impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
-        AxisMask::new(self, ndim, request)
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+        AxisMask::new(self, ndim, builder)
     }
 
     fn numbers(&self, _: usize) -> Vec<i128> {
@@ -324,8 +328,8 @@ impl AxisSet {
     pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
         let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
-            let request = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
-            return Err(request.axis_out_of_bounds(axis, ndim));
+            let builder = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
+            return Err(builder.axis_out_of_bounds(axis, ndim));
         }
         Ok(numbers.into_iter().map(|number| position(number, ndim)).collect())
     }
@@ -431,14 +435,14 @@ impl AxisMask {
     pub(crate) fn new<X: Axes>(
         axes: &X,
         ndim: usize,
-        request: impl FnOnce() -> ErrorBuilder,
+        builder: impl FnOnce() -> ErrorBuilder,
     ) -> Result<Self, BroadcastError> {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
             let place = axes.axis(i, ndim);
             if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&axis_numbers(axes), place, ndim, request()));
+                return Err(axes_error(&axis_numbers(axes), place, ndim, builder()));
             }
             if ndim > 64 {
                 mask.flags[place] = true;
@@ -468,20 +472,49 @@ impl AxisMask {
     pub(crate) fn unnamed(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.ndim).filter(|&axis| !self.contains(axis))
     }
-}
 
-impl AxisSelection for AxisMask {
+    /// Whether an axis is named.
     #[inline(always)]
-    fn contains(&self, axis: usize) -> bool {
+    pub(crate) fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
 #[cold]
-fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, request: ErrorBuilder) -> BroadcastError {
+fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, builder: ErrorBuilder) -> BroadcastError {
     match smallest_missing(numbers, ndim) {
-        Some(smallest) => request.axis_out_of_bounds(smallest, ndim),
-        None => request.duplicate_axis(wrong as i128),
+        Some(smallest) => builder.axis_out_of_bounds(smallest, ndim),
+        None => builder.duplicate_axis(wrong as i128),
     }
+}
+
+/// The words before and after a wrong number of axes, and the words for the expected number.
+pub(crate) type CountWords = [&'static str; 3];
+
+pub(crate) const OF_TARGET: CountWords = ["the target has ", "", "those of the array and those named"];
+pub(crate) const FOR_ARRAY: CountWords = ["", " named", "one for each axis of the array"];
+pub(crate) const FOR_TARGET: CountWords = ["", " named", "one for each axis of the target"];
+
+/// # Errors
+/// `AxisCount`.
+#[inline(always)]
+pub(crate) fn check_axis_count(
+    expected: usize,
+    found: usize,
+    [before, after, each]: CountWords,
+    builder: impl Fn() -> ErrorBuilder,
+) -> Result<(), BroadcastError> {
+    if found == expected {
+        return Ok(());
+    }
+    let found = Count(found);
+    Err(fail!(builder(), AxisCount, "{before}{found}{after}, expected {expected}, {each}"))
+}
+
+/// The builder of an error about axes of an array of shape `shape`.
+#[cold]
+#[inline(never)]
+pub(super) fn axes_builder<X: Axes>(caller: &'static Caller, shape: &[usize], axes: &X) -> ErrorBuilder {
+    ErrorBuilder::new(caller, &[shape]).axes(axis_numbers(axes))
 }

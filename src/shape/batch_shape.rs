@@ -1,9 +1,8 @@
 //! Shapes split into batch and base. Batches are aligned and joined, bases stay as they are.
 
-use super::output::first_clash;
-use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, reserved, sizes_mut};
+use super::stretch::first_clash;
+use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Shape, caller, fail, owner};
-use crate::kernel::memory::Reserved;
 use alloc::vec::Vec;
 use core::fmt::Display;
 use ndarray::{Dimension, IxDyn};
@@ -46,54 +45,35 @@ impl<'s> BatchShape<'s> {
 
 #[cold]
 fn too_short(shape: &[usize], base: usize) -> BroadcastError {
-    let request = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
-    request.too_few_axes("array", base, shape.len())
-}
-
-/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the request
-/// with a base, at this position.
-///
-/// # Errors
-/// `BaseSize`.
-pub(crate) fn check_base(
-    found: &[usize],
-    expected: &[usize],
-    request: &dyn Fn() -> ErrorBuilder,
-    (position, shown): (usize, BatchShape<'_>),
-) -> Result<(), BroadcastError> {
-    for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
-        if size != expected {
-            return Err(base_size(request(), None, axis, [&size, &expected], shown.mark(position, axis)));
-        }
-    }
-    Ok(())
+    let builder = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
+    builder.too_few_axes("array", base, shape.len())
 }
 
 /// The error of a wrong number of base axes, in an operand or the result.
 #[cold]
 pub(crate) fn base_axes(
-    request: ErrorBuilder,
+    builder: ErrorBuilder,
     operand: Option<usize>,
     expected: usize,
     found: usize,
 ) -> BroadcastError {
     let (owner, found) = (owner(operand), Count(found));
-    fail!(request, BaseAxes, "the base of {owner} has {found}, expected {expected}")
+    fail!(builder, BaseAxes, "the base of {owner} has {found}, expected {expected}")
 }
 
 /// The error of a base axis, in an operand or the result, that has the first size instead of the second.
 #[cold]
 pub(crate) fn base_size(
-    request: ErrorBuilder,
+    builder: ErrorBuilder,
     operand: Option<usize>,
     axis: usize,
     [size, expected]: [&dyn Display; 2],
     mark: Mark,
 ) -> BroadcastError {
     let owner = owner(operand);
-    let request = request.at(axis as i128).marks(&[mark]).sizes(&[size, expected]);
-    let request = request.subject(&format_args!("base axis {axis} of {owner}"));
-    fail!(request, BaseSize, "size {size}, expected {expected}")
+    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[size, expected]);
+    let builder = builder.subject(&format_args!("base axis {axis} of {owner}"));
+    fail!(builder, BaseSize, "size {size}, expected {expected}")
 }
 
 impl From<&BatchShape<'_>> for Shape {
@@ -156,18 +136,6 @@ pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
     whole
 }
 
-/// Memory for a result of the joint batch shape, then `base`.
-///
-/// # Errors
-/// In this order: `Incompatible` as [`joint_batch`]; `TooLarge`.
-#[inline]
-pub(crate) fn batch_result<A, W: Dimension>(
-    shapes: &[BatchShape<'_>],
-    base: &[usize],
-) -> Result<Reserved<A, W>, BroadcastError> {
-    reserved(joint_batch(shapes, base)?, || ErrorBuilder::new(&caller::EACH_BATCH, shapes).to(&base))
-}
-
 /// Checks that a result with the joint batch shape can be written to the batch of `out`.
 ///
 /// # Errors
@@ -181,14 +149,14 @@ pub(crate) fn check_batches_into(
         return Ok(());
     }
     let joint: IxDyn = joint_batch(shapes, &[])?;
-    let request = ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&out);
+    let builder = ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&out);
     if out.batch().len() < joint.ndim() {
         // Counts the axes of the whole, as the message shows it.
-        return Err(request.too_few_axes("array", joint.ndim() + out.base, out.shape.len()));
+        return Err(builder.too_few_axes("array", joint.ndim() + out.base, out.shape.len()));
     }
     Err(match first_clash(&batches(shapes), out.batch()) {
-        Some((axis, sizes, operand)) => request.incompatible(axis, sizes, [operand, shapes.len()]),
+        Some((axis, sizes, operand)) => builder.incompatible(axis, sizes, [operand, shapes.len()]),
         // Not reached: the array exists, so its shape does not overflow.
-        None => request.overflow(out.shape),
+        None => builder.overflow(out.shape),
     })
 }

@@ -1,56 +1,44 @@
-//! Shape algebra: sizes in, sizes out, no arrays. The function that finds the shape of a result also reserves its memory.
+//! Shape algebra: sizes in, sizes out, no arrays.
 
 mod axes;
 mod batch_shape;
 mod by_name;
+mod equal;
 mod explain;
-mod joint_shape;
-mod output;
-mod place;
-mod reduced_axes;
+mod joint;
+mod less_axes;
+mod placed;
 mod signature;
+mod sizes;
+mod stretch;
 mod target;
 
 pub use axes::{Axes, AxesOrAll, AxisIndex, AxisSet};
 pub use explain::explain;
-pub(crate) use joint_shape::JoinDims;
-pub use joint_shape::{broadcast_shapes, const_broadcast_shape};
-pub use place::reduction_axes;
-pub use reduced_axes::{KeepDims, LessAxes, ReducedAxes, keepdims};
+pub(crate) use joint::JoinDims;
+pub use joint::{broadcast_shapes, const_broadcast_shape};
+pub use less_axes::{KeepDims, LessAxes, ReducedAxes, keepdims};
 pub use signature::{Signature, SignatureShapes};
-pub use target::{Size, TargetShape, resolve_target};
+pub use stretch::{reduction_axes, resolve_target};
+pub use target::{Size, TargetShape};
 
-pub(crate) use axes::{AxisMask, AxisNumbers, axis_numbers};
+pub(crate) use axes::{
+    AxisMask, AxisNumbers, FOR_ARRAY, FOR_TARGET, OF_TARGET, axis_numbers, check_axis_count,
+};
 pub(crate) use batch_shape::{
-    BatchShape, base_axes, base_size, batch_ndim, batch_result, check_base, check_batches_into, joint_base,
-    joint_batch, with_base,
+    BatchShape, base_axes, base_size, batch_ndim, check_batches_into, joint_base, joint_batch, with_base,
 };
 pub(crate) use by_name::ByName;
-pub(crate) use joint_shape::{
-    checked_joint_dim, checked_len, join, joint_dim, joint_error, joint_error_of, joint_ndim, joint_shape,
-    joint_size, stretches,
+pub(crate) use equal::{check_base, target_along_axes};
+pub(crate) use joint::{
+    checked_joint_dim, join, joint_dim, joint_error, joint_error_of, joint_shape, joint_size,
 };
-pub(crate) use output::{all_stretch_to, output_error};
-pub(crate) use place::{
-    FOR_ARRAY, FOR_TARGET, OF_TARGET, check_axis_count, check_len, placed_sum_order, placed_sum_target,
-    repeats, target_along_axes, target_in_dim,
-};
-pub(crate) use reduced_axes::{check_sums, reduced_result, reserved, sum_target, too_many_axes};
+pub(crate) use less_axes::reduced_dim;
+pub(crate) use placed::{placed_sum_order, target_in_dim};
 pub(crate) use signature::{Cores, two_sizes, unknown_symbol};
-pub(crate) use target::{
-    Placeholder, check_target, leading_target_axes, resolved_dim, sizes_only, stretch_error, target_error,
+pub(crate) use sizes::{check_len, checked_len, joint_ndim, sizes, sizes_mut};
+pub(crate) use stretch::{
+    all_stretch_to, check_sums, leading_target_axes, output_error, repeats, resolved_dim, stretch_error,
+    stretches, target_error, too_many_axes,
 };
-
-use ndarray::Dimension;
-
-/// The sizes of `dim` as a slice. `slice` is a hidden method of ndarray; the public way, a view, costs a call.
-#[inline]
-pub(crate) fn sizes<D: Dimension>(dim: &D) -> &[usize] {
-    dim.slice()
-}
-
-/// The sizes of `dim` as a slice to write.
-#[inline]
-pub(crate) fn sizes_mut<D: Dimension>(dim: &mut D) -> &mut [usize] {
-    dim.slice_mut()
-}
+pub(crate) use target::{Placeholder, check_target, sizes_only};

@@ -1,7 +1,7 @@
-//! Target shapes, and the shape of an array that is broadcast to one.
+//! Target shapes: what a user writes, as sizes.
 
-use super::{AxisIndex, axis_numbers, checked_len, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use super::{AxisIndex, axis_numbers, sizes, sizes_mut};
+use crate::error::{BroadcastError, ErrorBuilder};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
 use core::array;
@@ -278,124 +278,6 @@ pub(crate) enum Placeholder {
     Refused,
 }
 
-/// The shape of an array of shape `shape` that is broadcast to `target`.
-///
-/// Shapes are aligned at the right. A -1 keeps the size of the array's axis there, any number of
-/// times. Every other axis of the array has the target's size or is 1.
-///
-/// # Shapes
-/// `[3, 1]` to `[-1, 4]` gives `[3, 4]`; `[2, 3]` to `[5, -1, -1]` gives `[5, 2, 3]`.
-///
-/// # Errors
-/// In this order:
-/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1;
-/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the shape;
-/// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the shape has no axis;
-/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis has another size than the target and is not 1;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the non-zero sizes multiply past `isize::MAX`.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::resolve_target;
-///
-/// assert_eq!(resolve_target(&[3, 1], &[-1, 4])?, [3, 4]);
-/// assert_eq!(resolve_target(&[1], &[0])?, [0]);
-/// assert_eq!(
-///     resolve_target(&[2, 3], &[-1, 2, 3]).unwrap_err().to_string(),
-///     "cannot resolve -1 at axis 0 of target [-1, 2, 3]: shape [2, 3] has no such axis",
-/// );
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// The rule of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand`; the order of the
-/// checks is specific to this crate. `numpy.broadcast_to` is the same without -1.
-pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, BroadcastError> {
-    match resolved_dim(shape, &target, Placeholder::Keeps) {
-        Some(dim) if checked_len(sizes(&dim)).is_some() => Ok(sizes(&dim).to_vec()),
-        _ => Err(target_error(shape, target, Placeholder::Keeps)),
-    }
-}
-
-/// The sizes that `target` gives an array of shape `shape`, or `None` if it does not stretch to them. Overflow is not
-/// checked. [`target_error`] is the error of either.
-#[inline(always)]
-pub(crate) fn resolved_dim<T: TargetShape + ?Sized>(
-    shape: &[usize],
-    target: &T,
-    placeholder: Placeholder,
-) -> Option<T::Dim> {
-    let mut dim = target.target_dim();
-    // In a plain target, `usize::MAX` is a size.
-    let keeps = placeholder == Placeholder::Keeps && !T::PLAIN;
-    let new = dim.ndim().checked_sub(shape.len())?;
-    // A plain loop: the compiler unrolls it for a fixed number of axes.
-    for (axis, size) in sizes_mut(&mut dim).iter_mut().enumerate() {
-        *size = resolved_size(axis.checked_sub(new).map(|axis| shape[axis]), *size, keeps)?;
-    }
-    Some(dim)
-}
-
-/// The size of an axis of a target, where the array has size `own` or no such axis. `None` if the array does not stretch to it.
-#[inline(always)]
-fn resolved_size(own: Option<usize>, size: usize, keeps: bool) -> Option<usize> {
-    match own {
-        Some(own) if size.cast_signed() == -1 && keeps => Some(own),
-        Some(own) if !stretches(own, size) => None,
-        _ if size.cast_signed() < 0 => None,
-        _ => Some(size),
-    }
-}
-
-/// The error of a target that [`resolved_dim`] refuses or that overflows.
-#[cold]
-#[inline(never)]
-pub(crate) fn target_error<T: TargetShape + ?Sized>(
-    shape: &[usize],
-    target: &T,
-    placeholder: Placeholder,
-) -> BroadcastError {
-    let target = target.for_message();
-    stretch_error(shape, &target, placeholder, &|| {
-        ErrorBuilder::new(&caller::TO_TARGET, &[shape]).to(&target)
-    })
-}
-
-/// The error of an operation that stretches `shape` to a target, which [`resolved_dim`] refuses or which overflows.
-#[cold]
-pub(crate) fn stretch_error(
-    shape: &[usize],
-    target: &[i128],
-    placeholder: Placeholder,
-    request: &dyn Fn() -> ErrorBuilder,
-) -> BroadcastError {
-    match resolved(shape, target, placeholder, request) {
-        Ok(sizes) => request().overflow(&sizes),
-        Err(error) => error,
-    }
-}
-
-/// [`resolved_dim`] with its errors, for a target as numbers.
-pub(crate) fn resolved(
-    shape: &[usize],
-    target: &[i128],
-    placeholder: Placeholder,
-    request: &dyn Fn() -> ErrorBuilder,
-) -> Result<Vec<usize>, BroadcastError> {
-    check_target(target, placeholder, request)?;
-    let new = leading_target_axes(shape.len(), target, request)?;
-    let mut resolved = Vec::with_capacity(target.len());
-    for (axis, &size) in target.iter().enumerate() {
-        let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
-        let size = usize::try_from(size).unwrap_or(own);
-        if !stretches(own, size) {
-            return Err(request().incompatible(axis, [own, size], [0, 1]));
-        }
-        resolved.push(size);
-    }
-    Ok(resolved)
-}
-
 /// Checks that each number is a size, or -1 where that keeps one.
 ///
 /// # Errors
@@ -404,34 +286,15 @@ pub(crate) fn resolved(
 pub(crate) fn check_target(
     target: &[i128],
     placeholder: Placeholder,
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<(), BroadcastError> {
     let keeps = placeholder == Placeholder::Keeps;
     for (axis, &size) in target.iter().enumerate() {
         if isize::try_from(size).is_err() || size < if keeps { -1 } else { 0 } {
-            return Err(request().invalid_size(axis, size, keeps));
+            return Err(builder().invalid_size(axis, size, keeps));
         }
     }
     Ok(())
-}
-
-/// How many leading axes of a checked target an array with `ndim` axes does not have.
-///
-/// # Errors
-/// `TooFewAxes` where the target has fewer axes; `PlaceholderOnNewAxis` where one of those axes is -1.
-#[cold]
-pub(crate) fn leading_target_axes(
-    ndim: usize,
-    target: &[i128],
-    request: &dyn Fn() -> ErrorBuilder,
-) -> Result<usize, BroadcastError> {
-    let Some(new) = target.len().checked_sub(ndim) else {
-        return Err(request().too_few_axes("target", ndim, target.len()));
-    };
-    match target[..new].iter().position(|&size| size < 0) {
-        Some(axis) => Err(request().placeholder_on_new_axis(axis)),
-        None => Ok(new),
-    }
 }
 
 /// The sizes of a target where -1 is not allowed.
@@ -441,11 +304,11 @@ pub(crate) fn leading_target_axes(
 #[inline(always)]
 pub(crate) fn sizes_only<T: TargetShape>(
     target: &T,
-    request: impl Fn() -> ErrorBuilder,
+    builder: impl Fn() -> ErrorBuilder,
 ) -> Result<T::Dim, BroadcastError> {
     let dim = target.target_dim();
     if sizes(&dim).iter().any(|size| size.cast_signed() < 0) {
-        check_target(&target.for_message(), Placeholder::Refused, &request)?;
+        check_target(&target.for_message(), Placeholder::Refused, &builder)?;
     }
     Ok(dim)
 }

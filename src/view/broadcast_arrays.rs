@@ -16,7 +16,8 @@ use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
     message = "`{Self}` is not an operand",
     label = "expected a reference to an array, or a view",
     note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "for a `Vec` or slice `v` give `&aview1(&v)`, for a number `x` give `&arr0(x)`"
+    note = "for a `Vec` or slice `v` give `&aview1(&v)`, for a number `x` give `&arr0(x)`",
+    note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions"
 )]
 pub trait Operand: Sealed {
     /// The type of the elements.
@@ -92,7 +93,9 @@ operand! {
     message = "`{Self}` is not a tuple of operands",
     label = "expected a tuple of 1 to 6 operands, or an array or slice of operands of one type",
     note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "for more than 6 operands, or a number only known at run time, use `broadcast_views`"
+    note = "for more than 6 operands, or a number only known at run time, use `broadcast_views`",
+    note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
+            `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`"
 )]
 pub trait Operands: Sealed {
     /// The dimension type of the joint shape.

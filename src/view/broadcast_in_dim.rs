@@ -1,4 +1,4 @@
-//! XLA's rule: the caller places every axis of the array. `shape::place` has the rule, and `Reduce::sum_in_dim` is the
+//! XLA's rule: the caller places every axis of the array. `shape::placed` has the rule, and `Reduce::sum_in_dim` is the
 //! adjoint.
 
 use super::AsArrayRef;

@@ -41,7 +41,8 @@ use ndarray::{ArrayBase, ArrayRef, Data};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array of ndarray",
-    label = "expected an `Array`, a view, an `ArcArray`, a `CowArray` or an `ArrayRef`"
+    label = "expected an `Array`, a view, an `ArcArray`, a `CowArray` or an `ArrayRef`",
+    note = "nor is an array of another version of ndarray: `cargo tree -d` shows whether there are two versions"
 )]
 pub trait AsArrayRef<A, D>: Sealed {
     /// The array as ndarray's reference type.

@@ -174,6 +174,55 @@ fn scrambled<Sh: ShapeBuilder>(shape: Sh, seed: f64) -> Array<f64, Sh::Dim> {
     })
 }
 
+/// Where operands or results have gaps, products are computed in blocks, cut along rows, columns and terms. The result has the same
+/// bits.
+#[test]
+fn layouts_do_not_change_the_order_of_addition() {
+    for (rows, terms, columns) in
+        [(130, 3, 140), (9, 9_000, 3), (1, 30_000, 2), (2, 9_000, 1), (7, 70, 1), (1, 5, 9)]
+    {
+        let (a, b) = (scrambled((rows, terms), 0.5), scrambled((terms, columns), 0.7));
+        let expected = a.batch::<Ix2>().unwrap().matmul(&b.batch::<Ix2>().unwrap()).unwrap();
+        assert_abs_diff_eq!(expected[(0, 0)], a.row(0).dot(&b.column(0)), epsilon = 1e-9);
+        let (mut turned_a, mut turned_b) =
+            (Array::zeros((rows, terms).f()), Array::zeros((terms, columns).f()));
+        turned_a.assign(&a);
+        turned_b.assign(&b);
+        for a in [&a, &turned_a] {
+            for b in [&b, &turned_b] {
+                let (a, b) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
+                for lie in [C, F, Rows, Second, Reversed, Gap] {
+                    let mut out = lying::<f64>(expected.shape(), lie);
+                    a.apply_into(base_op::MatMul, &b, &mut out).unwrap();
+                    assert_eq!(out, expected.view().into_dyn(), "{rows} {terms} {columns} {lie:?}");
+                    a.par().apply_into(base_op::MatMul, &b, &mut out).unwrap();
+                    assert_eq!(out, expected.view().into_dyn(), "{rows} {terms} {columns} {lie:?} par");
+                }
+            }
+        }
+    }
+}
+
+/// One operand for all, or for some: the same as one for each.
+#[test]
+fn shared_operands_equal_one_for_each() {
+    for n in [1, 2, 3, 5, 8, 12] {
+        for (m, batches) in [(n, [&[1][..], &[20]]), (n + 1, [&[9, 1], &[9, 3]]), (2, [&[1, 3], &[9, 3]])] {
+            for batches in [batches, [batches[1], batches[0]]] {
+                let [a, b] = [(batches[0], [m, n]), (batches[1], [n, m])]
+                    .map(|(batch, base)| lying::<f32>(&[batch, &base].concat(), C));
+                let [v, w] = [batches[0], batches[1]].map(|batch| lying::<f32>(&[batch, &[n]].concat(), C));
+                let context = (n, m, batches);
+                let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
+                check(base_op::MatMul, &x, &y, &naive([&a, &b], [m, n, m], [2, 2]), &context);
+                let (p, q) = (v.batch::<Ix1>().unwrap(), w.batch::<Ix1>().unwrap());
+                check(base_op::MatVec, &x, &q, &naive([&a, &w], [m, n, 1], [2, 1]), &context);
+                check(base_op::VecMat, &p, &y, &naive([&v, &b], [1, n, m], [1, 2]), &context);
+            }
+        }
+    }
+}
+
 /// Asserts that `gradient` is that of `loss` at `x`; the loss is of second order at most, so that central differences are
 /// exact but for rounding.
 fn assert_gradient<D: Dimension>(

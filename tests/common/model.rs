@@ -136,6 +136,11 @@ pub fn sums(
     source: &[usize],
     places: &[usize],
 ) -> Vec<i64> {
+    sums_of(shape, values.into_iter().collect(), source, places)
+}
+
+/// Not generic, so that it is compiled once, and optimised.
+fn sums_of(shape: &[usize], values: Vec<i64>, source: &[usize], places: &[usize]) -> Vec<i64> {
     let mut sums = vec![0; source.iter().product()];
     for (number, value) in numbers_read(shape, source, places).zip(values) {
         sums[number] += value;

@@ -1,5 +1,6 @@
 //! Panics at every point of every operation that makes, adds, compares or drops elements: none is dropped twice, and none
-//! is lost but where a new array is being filled. The same for operations that lie, and for those that call the crate again.
+//! is lost but where a new array is being filled; an element of an output is as it was, or has its result. No element is lost
+//! either where operations lie, or call the crate again.
 //!
 //! One test, because the counts are those of the process: threads share them.
 #![allow(clippy::cast_precision_loss, reason = "numbers are small")]
@@ -147,9 +148,17 @@ impl FromPrimitive for Counted {
 }
 
 /// An element of products, whose types are `Copy`: there is nothing to drop, but its operations panic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+#[derive(Copy, Debug, Default, PartialEq, PartialOrd)]
 struct Plain {
     value: f64,
+}
+
+#[allow(clippy::expl_impl_clone_on_copy, clippy::non_canonical_clone_impl, reason = "it panics")]
+impl Clone for Plain {
+    fn clone(&self) -> Self {
+        point();
+        *self
+    }
 }
 
 impl Plain {
@@ -182,10 +191,15 @@ fn alive() -> usize {
 }
 
 fn counted(shape: (usize, usize), f_order: bool) -> Array2<Counted> {
+    numbers(shape, f_order)
+}
+
+/// 1, 2 and so on, in the order of memory.
+fn numbers<A: Panicking>(shape: (usize, usize), f_order: bool) -> Array2<A> {
     let mut i = 0.0;
     Array::from_shape_simple_fn(shape.set_f(f_order), || {
         i += 1.0;
-        Counted::new(i)
+        A::of(i)
     })
 }
 
@@ -199,13 +213,26 @@ enum Leaves {
 
 /// Has `work` panic at each of its points, until it comes to its end.
 fn every_point<T>(name: &str, leaves: Leaves, make: impl Fn() -> T, work: impl Fn(&mut T)) {
-    for fuse in 0_usize.. {
-        assert!(fuse < 10_000, "{name} comes to an end");
+    points(name, 1, leaves, make, work, |_| ());
+}
+
+/// Has `work` panic at each `step`-th of its points, until it comes to its end. `check` looks at what a panic left.
+fn points<T>(
+    name: &str,
+    step: usize,
+    leaves: Leaves,
+    make: impl Fn() -> T,
+    work: impl Fn(&mut T),
+    check: impl Fn(&T),
+) {
+    for fuse in (0_usize..).step_by(step) {
+        assert!(fuse < 10_000 * step, "{name} comes to an end");
         let before = alive();
         let mut arrays = make();
         FUSE.store(i64::try_from(fuse).unwrap(), SeqCst);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut arrays))).is_ok();
         FUSE.store(i64::MAX, SeqCst);
+        check(&arrays);
         drop(arrays);
         assert_eq!(DROPPED_TWICE.load(SeqCst), 0, "{name}, dropped twice after {fuse} points");
         let left = alive() - before;
@@ -229,8 +256,8 @@ fn at_every_point() {
         let make = || (counted(shape, f_order), counted((1, shape.1), f_order), counted(shape, false));
         let nothing = |name: &str, work: &dyn Fn(&mut Arrays)| every_point(name, Leaves::Nothing, make, work);
         let new = |name: &str, work: &dyn Fn(&mut Arrays)| every_point(name, Leaves::NewElements, make, work);
-        for form in forms() {
-            of_form(&form, shape, f_order);
+        for form in forms::<Counted>() {
+            of_form(&form, shape, f_order, 1);
         }
         by_value(&nothing, &new);
     }
@@ -240,33 +267,82 @@ fn at_every_point() {
         }
     }
     base_operations_of_plain();
+    let writes = |form: &Form<Plain>| !matches!(form.into, Destination::New | Destination::Filled);
+    for form in forms().into_iter().filter(writes) {
+        of_form(&form, (2, 17), true, 1);
+        if form.name.starts_with("Reduce::") && form.call.0 == "fused of two" {
+            // some points of a nest with several blocks
+            of_form(&form, (5, 700), true, 3001);
+        }
+    }
 }
 
-/// A form of the table, over sets of axes.
-fn of_form(form: &Form<Counted>, shape: (usize, usize), f_order: bool) {
+/// An element whose operations panic.
+trait Panicking: Element {
+    fn of(value: f64) -> Self;
+    fn value(&self) -> f64;
+}
+
+impl Panicking for Counted {
+    fn of(value: f64) -> Self {
+        Self::new(value)
+    }
+    fn value(&self) -> f64 {
+        self.value
+    }
+}
+
+impl Panicking for Plain {
+    fn of(value: f64) -> Self {
+        Self::new(value)
+    }
+    fn value(&self) -> f64 {
+        self.value
+    }
+}
+
+/// A form of the table, over sets of axes, with a panic at each `step`-th point.
+fn of_form<A: Panicking>(form: &Form<A>, shape: (usize, usize), f_order: bool, step: usize) {
     let leaves = if form.into == Destination::Filled { Leaves::NewElements } else { Leaves::Nothing };
     // along the long axis of a long array, which has many points
     let sets: &[&[usize]] = match shape {
         (9, _) => &[&[0]],
         (_, 17) => &[&[1]],
+        (5, _) => &[&[0], &[0, 1]],
         _ => &[&[], &[0], &[1], &[0, 1]],
     };
     for &axes in sets {
         let others: Vec<usize> = (0..2).rev().filter(|axis| !axes.contains(axis)).collect();
         let make = || {
-            let arrays = [counted(shape, f_order), counted((1, shape.1), f_order)].map(Array::into_dyn);
+            let arrays = [numbers(shape, f_order), numbers((1, shape.1), f_order)].map(Array::into_dyn);
             let call = Call::new(arrays[0].view(), arrays[1].view(), axes, &others);
             let out =
-                ArrayD::from_shape_simple_fn(form.out_shape(&call).unwrap_or_default(), || Counted::new(1.0));
+                ArrayD::from_shape_simple_fn(form.out_shape(&call).unwrap_or_default(), || A::of(START));
             (arrays, out)
         };
-        every_point(&format!("{form}, over {axes:?}"), leaves, make, |([x, y], out)| {
+        let work = |([x, y], out): &mut ([ArrayD<A>; 2], ArrayD<A>)| {
             let call = Call::new(x.view(), y.view(), axes, &others);
             let _result = form.run(&call, &mut out.view_mut()).unwrap();
-        });
+        };
+        let mut arrays = make();
+        work(&mut arrays);
+        let (name, expected) = (format!("{form}, over {axes:?}"), arrays.1.map(A::value));
+        points(&name, step, leaves, make, work, |(_, out)| as_before_or_done(&name, out, &expected));
         if !form.name.starts_with("Reduce::") {
             return;
         }
+    }
+}
+
+/// The elements of outputs before a call.
+const START: f64 = 1.0;
+
+/// Checks that each element of an output is as it was before a call that panicked, or has its result.
+fn as_before_or_done<A: Panicking>(name: &str, out: &ArrayD<A>, expected: &ArrayD<f64>) {
+    for (index, x) in out.indexed_iter() {
+        let (x, end) = (x.value(), expected[&index]);
+        let is = |value: f64| x.to_bits() == value.to_bits();
+        assert!(is(START) || is(end), "{name}: {x} is left at {index:?} between {START} and {end}");
     }
 }
 
@@ -368,16 +444,21 @@ fn copy(from: ArrayView1<'_, Counted>, mut to: ArrayViewMut1<'_, Counted>) {
 
 /// The operations of [`base_op`], whose elements are `Copy`: a panic leaves the operands as they were.
 fn base_operations_of_plain() {
-    let number = |i: usize| Plain::new(i as f64 + 1.0);
+    let number = |i: usize| Plain::new(i as f64 + START);
     let x = Array3::from_shape_fn((2, 3, 3), |(i, j, k)| number(9 * i + 3 * j + k)).into_dyn();
     let y = Array3::from_shape_fn((1, 3, 3), |(_, j, k)| number(3 * j + k)).into_dyn();
     let call = Call::new(x.view(), y.view(), &[2], &[0, 1]);
     for form in base_operations() {
         let out = || ArrayD::from_elem(form.out_shape(&call).unwrap_or_default(), number(0));
         let expected = form.result(&call, &number(0)).unwrap();
-        every_point(&form.to_string(), Leaves::Nothing, out, |out| {
+        let name = form.to_string();
+        let work = |out: &mut ArrayD<Plain>| {
             form.run(&call, &mut out.view_mut()).unwrap();
-        });
+        };
+        let mut whole = out();
+        work(&mut whole);
+        let values = whole.map(Plain::value);
+        points(&name, 1, Leaves::Nothing, out, work, |out| as_before_or_done(&name, out, &values));
         assert_eq!(form.result(&call, &number(0)).unwrap(), expected, "{form}");
     }
 }

@@ -4,6 +4,7 @@
 mod families;
 mod fillings;
 mod names;
+mod one_size;
 mod plan;
 mod proof;
 mod run;

@@ -22,12 +22,13 @@ pub(crate) fn dims() -> impl Strategy<Value = Dim> {
         1 => Just(Dim::Unknown),
         2 => range().prop_map(|(lo, len, open)| between(lo, len, open)),
         3 => name().prop_map(|name| Dim::name(name).unwrap()),
-        3 => (name(), range()).prop_map(|(name, (lo, len, open))| match between(lo, len, open) {
-            Dim::Known(size) => Dim::Known(size),
-            Dim::Unknown => Dim::name(name).unwrap(),
-            range => format!("{name}:{range}").parse().unwrap(),
-        }),
+        3 => (name(), range()).prop_map(|(name, (lo, len, open))| named(name, &between(lo, len, open))),
     ]
+}
+
+/// Of one size, too.
+fn named(name: &str, range: &Dim) -> Dim {
+    if *range == Dim::Unknown { Dim::name(name).unwrap() } else { format!("{name}:{range}").parse().unwrap() }
 }
 
 fn between(lo: usize, len: usize, open: bool) -> Dim {

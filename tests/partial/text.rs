@@ -12,7 +12,7 @@ fn reads_and_prints() {
         assert_eq!(p(text).to_string(), text);
     }
     for (text, other) in [
-        ("n:..5xn:0..xn:3..3xn:3", "n:0..5xnx3x3"),
+        ("n:..5xn:0..xn:3..3xn:3", "n:0..5xnxn:3..3xn:3..3"),
         ("3..3x0..", "3x?"),
         ("..5x1", "0..5x1"),
         ("007x0", "7x0"),

@@ -19,7 +19,7 @@ mod sums;
 use layouts::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-const CASES: usize = 10_000;
+const CASES: usize = if cfg!(debug_assertions) { 4000 } else { 20_000 };
 const SEED: u64 = 1;
 
 fn setting(name: &str) -> Option<u64> {

@@ -52,7 +52,7 @@ newtypes! {
 }
 
 /// Sums of a newtype around a float, as bits, and those of the float itself.
-fn assert_bits<A, N>(of: impl Fn(usize) -> A, wrap: impl Fn(A) -> N, bits: fn(&A) -> u64, inner: fn(&N) -> A)
+fn assert_bits<A, N>(of: fn(usize) -> A, wrap: fn(A) -> N, bits: fn(&A) -> u64, inner: fn(&N) -> A)
 where
     A: Copy + Zero + PartialOrd,
     N: Copy + Zero + PartialOrd,
@@ -75,7 +75,7 @@ where
     for (shape, lie) in
         shapes.iter().flat_map(|shape| [C, F, Rows, Second, Reversed, Gap].map(|lie| (*shape, lie)))
     {
-        let (numbers, wrapped) = (lie.array(shape, &of), lie.array(shape, |k| wrap(of(k))));
+        let (numbers, wrapped) = (lie.array(shape, of), lie.array(shape, |k| wrap(of(k))));
         for set in 0..1 << shape.len() {
             let axes: Vec<usize> = (0..shape.len()).filter(|axis| set >> axis & 1 == 1).collect();
             let same = |a: ArrayD<A>, b: ArrayD<N>, what: &str| {

@@ -42,9 +42,38 @@ fn the_files_that_documents_name_exist() {
     assert!(found > 20, "{found} paths");
 }
 
+/// On a page 1,200 pixels wide, a longer line of code has to be scrolled.
+#[test]
+fn code_fits_the_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let chapters = fs::read_dir(root.join("src/guide")).unwrap().map(|file| file.unwrap().path());
+    let chapters = chapters.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    for path in chapters.chain([root.join("README.md")]) {
+        let text = fs::read_to_string(&path).unwrap();
+        // what stands between two fences is code
+        let code = text.split("```").skip(1).step_by(2).flat_map(str::lines);
+        let long: Vec<_> = code.filter(|line| line.chars().count() > 95).collect();
+        assert!(long.is_empty(), "{}: {long:#?}", path.display());
+    }
+}
+
 /// The documentation of a module: its lines that begin with `//!`.
 fn module_documentation(text: &str) -> String {
     text.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join("\n")
+}
+
+/// The first page repeats two figures of README's table, which a script writes.
+#[test]
+fn the_first_page_has_figures_of_the_table() {
+    let readme = include_str!("../../README.md");
+    let row = readme.lines().find(|line| line.contains("a · row + column, 256×256")).unwrap();
+    let cells: Vec<_> = row.split('|').map(str::trim).collect();
+    let sentence = format!(
+        "{} with [`broadcast_apply`](broadcast_apply()) and {} with ndarray's `Zip`",
+        cells[2], cells[3]
+    );
+    let page = module_documentation(include_str!("../../src/lib.rs"));
+    assert!(page.contains(&sentence), "the first page lacks: {sentence}");
 }
 
 /// A public item that neither the first page, nor that of `partial`, nor the guide names is found by nobody.

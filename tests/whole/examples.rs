@@ -1,5 +1,5 @@
-//! The examples: `wine` and the same with ndarray alone, which it prints beside itself; the gradients of `autodiff` against
-//! finite differences, its values, and that it learns; what `shape_check` reports.
+//! The examples: `wine` and the same with ndarray alone; the gradients of `autodiff` against finite differences, its values,
+//! and that it learns; what `shape_check` reports.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
 
 use approx::assert_relative_eq;
@@ -13,8 +13,7 @@ use std::panic::catch_unwind;
 #[path = "../../examples/wine/main.rs"]
 mod example;
 
-/// The example has only its text.
-#[path = "../../examples/wine/with_ndarray.rs"]
+#[path = "with_ndarray.rs"]
 mod with_ndarray;
 
 /// Asserts that arrays are equal but for rounding.

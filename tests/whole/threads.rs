@@ -2,7 +2,7 @@
 
 use crate::hooked::{Hooked, with_hook};
 use common::forms::{Call, Form, base_operations, forms};
-use ndarray::{Array2, ArrayD, ArrayView1, ArrayViewMut0, Ix1};
+use ndarray::{Array0, Array1, Array2, ArrayD, ArrayView1, ArrayViewMut0, Ix1};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map};
 use num_traits::Zero;
@@ -93,6 +93,19 @@ fn only_large_passes_leave_the_calling_thread() {
     // two halves of 2^18 elements, and one element less
     assert_eq!(passes([1 << 12, 1 << 7]), [false; 5]);
     assert_eq!(passes([(1 << 12) - 1, 1 << 7]), [true, true, true, true, false]);
+    // the second pass of a mean, whose sum overflows
+    let large = Array1::from_elem(1 << 19, Hooked::new(f32::MAX));
+    let mean_stays = |mean: &dyn Fn() -> Array0<Hooked>| with_hook(note_parts, || stays(|| drop(mean())));
+    assert!(mean_stays(&|| large.mean_axes(0).expect("an axis")));
+    assert!(!mean_stays(&|| large.par().mean_axes(0).expect("an axis")));
+}
+
+/// Notes where a mean of 2^19 of the largest number divides one of them.
+fn note_parts(x: f32, _: bool) -> f32 {
+    if x.to_bits() == (f32::MAX / 524_288.0).to_bits() {
+        note();
+    }
+    x
 }
 
 /// Where a thread waits for another one.

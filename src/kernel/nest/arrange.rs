@@ -2,14 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::NARROW;
-use super::{
-    Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, RawInputs, SHORT_ROW,
-    SMALL_NEST, Steps, StridedAxes, steps,
-};
+use super::panels::{NARROW, WIDE};
+use super::{Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
-use core::iter::zip;
+use core::ptr::null_mut;
 
 /// The fewest times that a copy is read.
 const MIN_READS: usize = 8;
@@ -29,90 +26,27 @@ impl ErasedNest {
         inputs: &RawInputs<'_>,
     ) -> bool {
         let (operands, info) = (&mut self.operands, inputs.info);
-        (operands.count, operands.row_loops) = (info.count + 1, info.row_loops);
-        (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
-        operands.access = if out.is_some() { Access::Distinct } else { Access::Inputs };
-        let mut axes = StridedAxes { sizes: &[], strides: &[] };
-        if let Some(out) = out {
-            (operands.at[0], operands.sizes[0], axes) = (out.at, out.size, out.axes);
-        }
-        for k in 1..operands.count {
-            operands.at[k] = inputs.at[k - 1].cast_mut();
-        }
+        let none = RawOutput { at: null_mut(), size: 0, axes: StridedAxes { sizes: &[], strides: &[] } };
         // without an output, no loop is kept
-        let dropped = if operands.access == Access::Inputs { None } else { dropped };
-        self.add_axes(shape, axes, dropped, &inputs.sizes[..info.count], &inputs.strides[..info.count])
-    }
-
-    /// Adds a loop for each axis of `shape`. Returns whether there is no index.
-    #[inline]
-    fn add_axes(
-        &mut self,
-        shape: &[usize],
-        out: StridedAxes<'_>,
-        dropped: Dropped<'_>,
-        sizes: &[&[usize]],
-        strides: &[&[isize]],
-    ) -> bool {
+        let (access, out, dropped) = match out {
+            Some(out) => (Access::Distinct, out, dropped),
+            None => (Access::Inputs, none, None),
+        };
+        (operands.count, operands.row_loops, operands.access) = (info.count + 1, info.row_loops, access);
+        (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
+        (operands.at, operands.sizes[0]) = (inputs.pointers(out.at), out.size);
         self.loops.truncate(0);
-        ensure(out.sizes.len() <= shape.len(), "the output has more axes than the shape");
-        for own in sizes {
-            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
-        }
-        let (leading, mut out_axis) = (shape.len() - out.sizes.len(), 0);
-        for (axis, &len) in shape.iter().enumerate() {
-            let mut l = Loop { len, kept: false, strides: [0; OPERANDS] };
-            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
-                let size = out.sizes[out_axis];
-                ensure(size == len || size == 1, "an axis of the output does not fit the shape");
-                if size == len && len > 1 {
-                    (l.kept, l.strides[0]) =
-                        (true, out.strides[out_axis] * self.operands.sizes[0].cast_signed());
-                }
-                out_axis += 1;
-            }
-            if len == 0 {
-                return true;
-            }
-            for (k, own) in sizes.iter().enumerate() {
-                let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
-                ensure(own[i] == len || own[i] == 1, "an axis of an input does not fit the shape");
-                if own[i] == len && len > 1 {
-                    l.strides[k + 1] = strides[k][i] * self.operands.sizes[k + 1].cast_signed();
-                }
-            }
-            if len > 1 {
+        let has_index = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
+            let mut l = Loop { len: shape[axis], kept: stride.is_some(), strides: [0; OPERANDS] };
+            l.strides[0] = stride.unwrap_or(0);
+            inputs.add_strides(shape, axis, &mut l.strides);
+            if l.len > 1 {
                 self.loops.push(l);
             }
-        }
-        ensure(out_axis == out.sizes.len(), "the output has an axis that the shape has not");
-        false
-    }
-
-    /// See [`Nest::is_small`](super::Nest::is_small).
-    #[inline]
-    pub(super) fn is_small(&mut self) -> bool {
-        if self.loops.len() == 2 {
-            if self.loops[0].strides[0] == self.operands.sizes[0].cast_signed() && self.loops[0].kept {
-                self.loops.swap(0, 1);
-            }
-            self.merge();
-        }
-        let is_adjacent = |k: usize, l: &Loop| l.strides[k] == self.operands.sizes[k].cast_signed();
-        let are_read = |l: &Loop| self.with_gaps(l) == InputSet::NONE;
-        match &*self.loops {
-            [] => true,
-            [l] => l.len <= SMALL_NEST && is_adjacent(0, l) && (l.len <= ONE_BY_ONE || are_read(l)),
-            [rows, l] => {
-                let steps = rows.len.saturating_mul(l.len);
-                l.len > 3
-                    && steps <= SMALL_NEST
-                    && is_adjacent(0, l)
-                    && are_read(l)
-                    && (steps < ONE_BY_ONE || self.has_row_along(l))
-            }
-            _ => false,
-        }
+            l.len > 0
+        });
+        self.loops.reverse();
+        !has_index
     }
 
     /// Whether there is a row loop for the inputs that move along `l`.
@@ -128,7 +62,8 @@ impl ErasedNest {
         self.operands.row_loops.contains(&moving)
     }
 
-    /// See [`Nest::arrange`](super::Nest::arrange).
+    /// Orders the loops by the strides of the operands from `first` on, with the largest outermost. Reverses loops with negative
+    /// strides, and merges loops that continue each other.
     pub(super) fn arrange(&mut self, first: usize) {
         for i in 0..self.loops.len() {
             let l = self.loops[i];
@@ -149,30 +84,47 @@ impl ErasedNest {
     }
 
     /// Moves the innermost loop, if it is reduced and short, outside the kept loop next to it, along which there are long rows.
-    /// Inputs with gaps along these rows must be worth a [copy](Self::copied_tile). Returns whether there are such inputs.
-    pub(super) fn turn_short_lanes(&mut self, may_copy: bool) -> bool {
+    /// Inputs with gaps along these rows must be worth a copy.
+    pub(super) fn turn_short_lanes(&mut self, may_copy: bool) {
         let last = self.loops.len().saturating_sub(1);
-        let [outer @ .., row, lane] = &self.loops[..] else { return false };
-        if lane.kept || !row.kept || lane.len >= SHORT_ROW || row.len < NARROW {
-            return false;
-        }
-        let copied = self.with_gaps(row);
-        let moves = |l: &Loop| self.moves_any(copied, l);
-        let is_plain = |k: usize| !copied.contains(k) || self.operands.plain.contains(k);
-        let has_copies = copied != InputSet::NONE;
-        let is_worth = may_copy
-            && (1..self.operands.count).all(is_plain)
-            && outer.iter().any(|l| l.len >= MIN_READS && !moves(l))
-            && outer.iter().all(|l| l.kept || !moves(l));
-        if is_worth || !has_copies {
+        let [.., row, lane] = &self.loops[..] else { return };
+        let gaps = self.with_gaps(row);
+        let is_read = |k: usize| !gaps.contains(k) || may_copy && self.reads(k) >= MIN_READS;
+        if !lane.kept
+            && row.kept
+            && lane.len < WIDE
+            && row.len >= NARROW
+            && (1..self.operands.count).all(is_read)
+        {
             self.loops.swap(last - 1, last);
         }
-        is_worth && has_copies
     }
 
-    /// Whether one of these inputs moves along a loop.
-    fn moves_any(&self, inputs: InputSet, l: &Loop) -> bool {
-        (1..self.operands.count).any(|k| inputs.contains(k) && l.strides[k] != 0)
+    /// How often each element of input `k` is read, if these are plain numbers, else 1.
+    fn reads(&self, k: usize) -> usize {
+        let again = self.loops.iter().filter(|l| self.operands.plain.contains(k) && l.strides[k] == 0);
+        again.map(|l| l.len).fold(1, usize::saturating_mul)
+    }
+
+    /// The inputs that have gaps along the innermost loop and are read again, and the bytes of their copies.
+    pub(crate) fn read_again(&self) -> (InputSet, usize) {
+        let gaps = self.loops.last().map_or(InputSet::NONE, |inner| self.with_gaps(inner));
+        let copied = InputSet::of(self.operands.count - 1, |k| gaps.contains(k) && self.reads(k) > 1);
+        let bytes = (1..self.operands.count).filter(|&k| copied.contains(k)).map(|k| self.copy_bytes(k));
+        (copied, bytes.fold(0, usize::saturating_add))
+    }
+
+    /// The bytes of a copy of input `k`, in whole cache lines.
+    pub(super) fn copy_bytes(&self, k: usize) -> usize {
+        let moving = self.loops.iter().filter(|l| l.strides[k] != 0).map(|l| l.len);
+        let bytes = moving.fold(self.operands.sizes[k], usize::saturating_mul);
+        bytes.div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE)
+    }
+
+    /// The outermost loop along which one of these inputs moves.
+    pub(crate) fn first_moving(&self, inputs: InputSet) -> Option<usize> {
+        let moves = |l: &Loop| (1..self.operands.count).any(|k| inputs.contains(k) && l.strides[k] != 0);
+        self.loops.iter().position(moves)
     }
 
     /// The inputs that neither stay nor are contiguous along a loop.
@@ -182,32 +134,10 @@ impl ErasedNest {
         InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
     }
 
-    /// The inputs with gaps along the innermost loop, if there are some, and the parts of the nest for which copies of these fit
-    /// into `bytes` bytes.
-    pub(super) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
-        let (inner, outer) = self.loops.split_last()?;
-        let copied = self.with_gaps(inner);
-        if copied == InputSet::NONE {
-            return None;
-        }
-        let (mut tile, mut width) = (Steps::new(), 0);
-        for l in outer {
-            tile.push(if l.kept && self.moves_any(copied, l) { 1 } else { l.len });
-        }
-        for k in (1..self.operands.count).filter(|&k| copied.contains(k)) {
-            let moving = zip(outer, &*tile).filter(|(l, _)| l.strides[k] != 0);
-            width += moving.fold(self.operands.sizes[k], |width, (_, &steps)| width.saturating_mul(steps));
-        }
-        // each copy begins with a line of its own
-        tile.push(inner.part((bytes - OPERANDS * CACHE_LINE) / width));
-        Some((copied, tile))
-    }
-
-    /// Makes `scratch` the nest of the loops along which input `k` moves. Returns the bytes of its elements.
-    pub(super) fn moving_part(&self, k: usize, scratch: &mut ErasedNest) -> usize {
+    /// Makes `scratch` the nest of the loops along which input `k` moves.
+    pub(super) fn moving_part(&self, k: usize, scratch: &mut ErasedNest) {
         scratch.copy_from(self);
         scratch.loops.retain(|l| l.strides[k] != 0);
-        steps(&scratch.loops).saturating_mul(self.operands.sizes[k])
     }
 
     /// Replaces input `k` by contiguous elements in the order of the loops along which it moves.
@@ -220,42 +150,27 @@ impl ErasedNest {
         }
     }
 
-    /// Whether loop `i` belongs outside loop `j`. If the output is among the operands from `first` on, it decides; otherwise most
-    /// inputs do, and if they are equally divided, the order of the axes. Where none moves along both, kept loops have the order
-    /// of the axes, and the longer one of two reduced loops is inside. A reduced loop along which none of these operands moves
-    /// belongs outside all others.
+    /// Whether loop `i` belongs outside loop `j`. The first operand from `first` on that moves along both by different strides
+    /// decides. Where none does, kept loops have the order of the axes, and the longer one of two reduced loops is inside. A
+    /// reduced loop along which none of these operands moves belongs outside all others.
     fn is_outside(&self, i: usize, j: usize, first: usize) -> bool {
         let (one, other) = (&self.loops[i], &self.loops[j]);
-        let (mut votes, mut is_decided, mut moves) = (0_isize, false, [false; 2]);
-        for k in first..self.operands.count {
-            let (a, b) = (one.strides[k].unsigned_abs(), other.strides[k].unsigned_abs());
-            moves = [moves[0] || a != 0, moves[1] || b != 0];
-            if a != 0 && b != 0 && a != b {
-                is_decided = true;
-                votes += if a > b { 1 } else { -1 };
-            }
-            if k == 0 && is_decided {
-                break;
-            }
-        }
-        match moves {
-            [false, true] if !one.kept => true,
-            [true, false] if !other.kept => false,
-            _ if is_decided => votes > 0 || votes == 0 && i < j,
-            _ if one.kept != other.kept => false,
-            _ => {
-                if one.kept {
-                    i < j
-                } else {
-                    one.len < other.len
-                }
-            }
+        let strides = |k: usize| [one, other].map(|l| l.strides[k].unsigned_abs());
+        let moves = |place: usize| (first..self.operands.count).any(|k| strides(k)[place] != 0);
+        let deciding = |&[a, b]: &[usize; 2]| a != 0 && b != 0 && a != b;
+        match (first..self.operands.count).map(strides).find(deciding) {
+            _ if !one.kept && !moves(0) && moves(1) => true,
+            _ if !other.kept && moves(0) && !moves(1) => false,
+            Some([a, b]) => a > b,
+            None if one.kept != other.kept => false,
+            None if one.kept => i < j,
+            None => one.len < other.len,
         }
     }
 
     /// Merges loops that continue each other in all operands.
     #[inline]
-    fn merge(&mut self) {
+    pub(super) fn merge(&mut self) {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
         for from in (0..to).rev() {
             let (outer, inner) = (self.loops[from], self.loops[to]);
@@ -338,8 +253,49 @@ impl ErasedNest {
 }
 
 /// The pointer, the bytes of an element and the axes of an output.
+#[derive(Clone, Copy)]
 pub(super) struct RawOutput<'a> {
     pub(super) at: *mut u8,
     pub(super) size: usize,
     pub(super) axes: StridedAxes<'a>,
+}
+
+impl RawOutput<'_> {
+    /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or
+    /// `None` if it is reduced. For the arguments, see [`ErasedNest::build`]. Returns `false` as soon as `add` does.
+    ///
+    /// # Panics
+    /// If the output does not fit the shape, or if an input has more axes.
+    #[inline(always)]
+    pub(super) fn for_each_axis(
+        &self,
+        shape: &[usize],
+        dropped: Dropped<'_>,
+        inputs: &RawInputs<'_>,
+        mut add: impl FnMut(usize, Option<isize>) -> bool,
+    ) -> bool {
+        let StridedAxes { sizes, strides } = self.axes;
+        for own in inputs.shapes() {
+            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
+        }
+        ensure(sizes.len() <= shape.len(), "the output has more axes than the shape");
+        let (leading, mut left) = (shape.len() - sizes.len(), sizes.len());
+        for (axis, &len) in shape.iter().enumerate().rev() {
+            let mut stride = None;
+            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
+                ensure(left > 0, "the shape has an axis that the output has not");
+                left -= 1;
+                ensure(
+                    sizes[left] == len || sizes[left] == 1,
+                    "an axis of the output does not fit the shape",
+                );
+                stride = (sizes[left] == len).then(|| strides[left].wrapping_mul(self.size.cast_signed()));
+            }
+            if !add(axis, stride) {
+                return false;
+            }
+        }
+        ensure(left == 0, "the output has an axis that the shape has not");
+        true
+    }
 }

@@ -174,10 +174,10 @@ impl StridedAxes<'_> {
     /// The last `columns` axes, none or one, and the others merged to one, if they can be.
     fn as_rows(self, columns: usize) -> Option<RowAxes> {
         let (outer, last) = self.split(columns);
-        let (mut len, mut stride, mut is_one) = (1_usize, 0, true);
+        let (mut len, mut stride, mut is_one) = (1_usize, 0_isize, true);
         for (&size, &own) in outer.sizes.iter().zip(outer.strides).rev() {
             if size != 1 {
-                is_one &= len == 1 || own == stride * len.cast_signed();
+                is_one &= len == 1 || own == stride.wrapping_mul(len.cast_signed());
                 stride = if len == 1 { own } else { stride };
                 len *= size;
             }

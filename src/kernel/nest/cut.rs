@@ -2,27 +2,29 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::{LoopStrides, NARROW};
+use super::arrange::RawOutput;
+use super::panels::{LoopStrides, NARROW, ONE_STEP, Panels, WIDE};
 use super::{
-    Access, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
-    SHORT_ROW, SMALL_NEST, Steps, steps,
+    Access, Dropped, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers,
+    RawInputs, SMALL_NEST, Steps, steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::iter::zip;
 
-/// A block of a nest: up to two loops. The outer one goes from row to row, the inner one along a row.
-pub(crate) struct Block<'n> {
-    pub(super) at: &'n Pointers,
-    pub(super) rows: usize,
-    pub(super) row_strides: [isize; OPERANDS],
-    pub(super) len: usize,
-    pub(super) strides: [isize; OPERANDS],
+/// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
+pub(crate) struct Block {
+    pub(super) at: Pointers,
+    /// The loop from row to row.
+    pub(super) rows: LoopStrides,
+    /// The loop along a row.
+    pub(super) row: LoopStrides,
+    /// Loops along which elements are combined to one output, the outer one first. Only blocks of reductions have them.
+    pub(super) rounds: LoopStrides,
+    pub(super) steps: LoopStrides,
     /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
     pub(super) moving: Option<InputSet>,
 }
-
-const NO_STRIDES: [isize; OPERANDS] = [0; OPERANDS];
 
 impl ErasedNest {
     #[inline(always)]
@@ -54,25 +56,20 @@ impl ErasedNest {
         self.operands.at[k]
     }
 
-    /// See [`moving_along_row`].
-    #[inline]
-    fn moving(&self, strides: &[isize; OPERANDS]) -> Option<InputSet> {
-        let ErasedOperands { sizes, count, row_loops, .. } = &self.operands;
-        moving_along_row(strides, sizes, *count, row_loops)
-    }
-
     /// Calls `then` with blocks of the two innermost loops.
-    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(Block<'_>)) {
-        let (outer, rows, row_strides, len, strides) = match &self.loops[..] {
-            [] => (&[][..], 1, NO_STRIDES, 1, NO_STRIDES),
-            [l] => (&[][..], 1, NO_STRIDES, l.len, l.strides),
-            [outer @ .., r, l] => (outer, r.len, r.strides, l.len, l.strides),
-        };
-        let (mut at, moving) = (self.operands.at, self.moving(&strides));
+    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(&Block)) {
+        let (mut block, mut outer) = (Block::new(self.operands.at), &self.loops[..]);
+        for l in [&mut block.row, &mut block.rows] {
+            if let Some((inner, others)) = outer.split_last() {
+                (*l, outer) = (inner.len_and_strides(), others);
+            }
+        }
+        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.row_loops);
         let mut position = Steps::filled(outer.len(), 0);
         loop {
-            then(Block { at: &at, rows, row_strides, len, strides, moving });
-            if outer.is_empty() || !advance_tile(&mut position, outer, None, &mut at[..self.operands.count]) {
+            then(&block);
+            let at = &mut block.at[..self.operands.count];
+            if outer.is_empty() || !advance_tile(&mut position, outer, None, at) {
                 return;
             }
         }
@@ -109,22 +106,24 @@ impl ErasedNest {
     ///
     /// # Panics
     /// If the inner loops are no row of the output or of an input that is not copied.
-    pub(super) fn block_of_copies<'n>(&self, at: &'n Pointers, copied: InputSet) -> Block<'n> {
+    pub(super) fn block_of_copies(&self, at: Pointers, copied: InputSet) -> Block {
         let inner = self.loops_of_row();
         let outer = &self.loops[..self.loops.len() - inner.len()];
-        let (rows, len) = (steps(outer), steps(inner));
-        let (mut row_strides, mut strides) = (outer.first().map_or(NO_STRIDES, |l| l.strides), NO_STRIDES);
+        let (len, mut block) = (steps(inner), Block::new(at));
+        (block.rows, block.row.len) = (outer.first().map_or(ONE_STEP, Loop::len_and_strides), len);
+        block.rows.len = steps(outer);
         for (k, &size) in self.sizes().iter().enumerate() {
             if k > 0 && copied.contains(k) {
-                strides[k] = size.cast_signed();
-                row_strides[k] = (size * len).cast_signed();
+                block.row.strides[k] = size.cast_signed();
+                block.rows.strides[k] = (size * len).cast_signed();
             } else {
                 let stride = stride_of_row(inner, k, size);
                 ensure(stride.is_some(), "the inner loops are no row");
-                strides[k] = stride.unwrap_or(0);
+                block.row.strides[k] = stride.unwrap_or(0);
             }
         }
-        Block { at, rows, row_strides, len, strides, moving: self.moving(&strides) }
+        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.row_loops);
+        block
     }
 
     /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
@@ -132,7 +131,7 @@ impl ErasedNest {
     fn loops_of_row(&self) -> &[Loop] {
         let loops = &self.loops[..];
         let is_row = match loops {
-            [_, row] if row.len >= SHORT_ROW => false,
+            [_, row] if row.len >= WIDE => false,
             _ => is_dense(loops, 0, self.operands.sizes[0]),
         };
         &loops[usize::from(loops.len() > 1 && !is_row)..]
@@ -180,111 +179,126 @@ impl<'t> Tiles<'t> {
     }
 }
 
-impl Block<'_> {
-    /// The loop over rows, and the loop along a row.
-    pub(super) fn loops(&self) -> [LoopStrides; 2] {
-        [
-            LoopStrides { len: self.rows, strides: self.row_strides },
-            LoopStrides { len: self.len, strides: self.strides },
-        ]
+impl Block {
+    /// A block of one element.
+    #[inline(always)]
+    pub(super) fn new(at: Pointers) -> Self {
+        Self { at, rows: ONE_STEP, row: ONE_STEP, rounds: ONE_STEP, steps: ONE_STEP, moving: None }
     }
 
-    /// [`for_each`](Self::for_each), compiled once.
-    pub(super) fn for_each_at(&self, inputs: usize, then: &mut dyn FnMut(&Pointers)) {
-        self.for_each(inputs, then);
+    /// The number of outputs.
+    #[inline(always)]
+    pub(super) fn outputs(&self) -> usize {
+        self.rows.len * self.row.len
     }
 
-    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index.
+    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index of the rows.
     #[inline(always)]
     pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
-        let mut row_at = *self.at;
-        for _ in 0..self.rows {
+        let mut row_at = self.at;
+        for _ in 0..self.rows.len {
             let mut at = row_at;
-            for _ in 0..self.len {
+            for _ in 0..self.row.len {
                 then(&at);
-                advance(&mut at, &self.strides, inputs);
+                advance(&mut at, &self.row.strides, inputs);
             }
-            advance(&mut row_at, &self.row_strides, inputs);
+            advance(&mut row_at, &self.rows.strides, inputs);
         }
+    }
+
+    /// Calls `then` with the outputs as neighbours that are visited one by one, at each step of the outer reduced loop.
+    pub(super) fn for_each_round(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
+        let mut at = self.at;
+        for round in 0..self.rounds.len {
+            let panels = Panels {
+                count: self.rows.len,
+                panel_strides: &self.rows.strides,
+                width: self.row.len,
+                neighbours: &self.row.strides,
+                moving: InputSet::NONE,
+                steps: self.steps.len,
+                step_strides: &self.steps.strides,
+                is_added: round > 0,
+                overlap: 0,
+            };
+            then(&at, &panels);
+            advance(&mut at, &self.rounds.strides, inputs);
+        }
+    }
+
+    /// Makes a block of one element the block of all elements of `shape`, straight from shapes and strides, if these elements are
+    /// few. The arguments are those of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest is needed.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    pub(super) fn set_small(
+        &mut self,
+        shape: &[usize],
+        out: &RawOutput<'_>,
+        dropped: Dropped<'_>,
+        inputs: &RawInputs<'_>,
+    ) -> Option<usize> {
+        let info = inputs.info;
+        let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+        let (total, outputs) = (product(shape), product(out.axes.sizes));
+        if total == 0 || total > if total > outputs { ONE_BY_ONE } else { SMALL_NEST } {
+            return (total == 0).then_some(0);
+        }
+        let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
+            let [inner, outer] = match stride {
+                Some(_) => [&mut self.row, &mut self.rows],
+                None => [&mut self.steps, &mut self.rounds],
+            };
+            let l = if inner.len == 1 { &mut *inner } else { &mut *outer };
+            if shape[axis] > 1 {
+                if l.len > 1 {
+                    return false;
+                }
+                (l.len, l.strides[0]) = (shape[axis], stride.unwrap_or(0));
+            }
+            inputs.add_strides(shape, axis, &mut l.strides);
+            outer.merge(inner, info.count);
+            true
+        });
+        if !are_few {
+            return None;
+        }
+        let size = out.size.cast_signed();
+        if self.rows.len > 1 && self.row.strides[0] != size && self.rows.strides[0] == size {
+            core::mem::swap(&mut self.rows, &mut self.row);
+            self.rows.merge(&mut self.row, info.count);
+        }
+        if self.row.len >= NARROW && self.row.strides[0] == size {
+            self.set_moving(&info.sizes, info.count + 1, info.row_loops);
+        }
+        (total <= ONE_BY_ONE || self.moving.is_some()).then(|| self.outputs())
+    }
+
+    /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
+    #[inline]
+    fn set_moving(&mut self, sizes: &[usize; OPERANDS], count: usize, row_loops: &[InputSet]) {
+        let (strides, mut moving) = (&self.row.strides, InputSet::NONE);
+        let mut is_contiguous = sizes[0] == 0 || strides[0] == sizes[0].cast_signed();
+        for k in 1..count {
+            if strides[k] != 0 {
+                moving.insert(k);
+                is_contiguous &= strides[k] == sizes[k].cast_signed();
+            }
+        }
+        self.moving = (is_contiguous && row_loops.contains(&moving)).then_some(moving);
     }
 }
 
-/// Calls `then` with one block, made from shapes and strides without a nest, if `shape` has up to two axes and few elements. The
-/// output has this shape; without strides it is in standard layout. Returns the number of elements, or `None` if a nest is
-/// needed.
-///
-/// # Panics
-/// If an input does not fit the shape.
-#[inline]
-pub(super) fn small_block(
-    shape: &[usize],
-    (out, size, out_strides): (*mut u8, usize, Option<&[isize]>),
-    inputs: &RawInputs<'_>,
-    then: &mut dyn FnMut(Block<'_>),
-) -> Option<usize> {
-    let (mut rows, mut len) = match *shape {
-        [] => (1, 1),
-        [len] => (1, len),
-        [rows, len] => (rows, len),
-        _ => return None,
-    };
-    let (total, info) = (rows.checked_mul(len)?, inputs.info);
-    if total > SMALL_NEST || total == 0 {
-        return (total == 0).then_some(0);
-    }
-    let (mut at, mut sizes) = ([out; OPERANDS], info.sizes);
-    sizes[0] = size;
-    let in_bytes = |stride: isize, k: usize| stride.wrapping_mul(sizes[k].cast_signed());
-    let (mut strides, mut row_strides) = (NO_STRIDES, NO_STRIDES);
-    (row_strides[0], strides[0]) = match out_strides {
-        None => (in_bytes(len.cast_signed(), 0), in_bytes(1, 0)),
-        Some(&[down, along]) => (in_bytes(down, 0), in_bytes(along, 0)),
-        Some(&[along]) => (0, in_bytes(along, 0)),
-        Some(_) => (0, 0),
-    };
-    for k in 1..=info.count {
-        let (own, steps) = (inputs.sizes[k - 1], inputs.strides[k - 1]);
-        at[k] = inputs.at[k - 1].cast_mut();
-        ensure(own.len() <= shape.len(), "an input has more axes than the shape");
-        for (place, (&size, &stride)) in zip(own, steps).rev().enumerate() {
-            let (of_shape, to) = if place == 0 { (len, &mut strides) } else { (rows, &mut row_strides) };
-            ensure(size == of_shape || size == 1, "an axis of an input does not fit the shape");
-            if size == of_shape {
-                to[k] = in_bytes(stride, k);
-            }
+impl LoopStrides {
+    /// Merges this loop into `inner`, if it continues it in the output and the first `inputs` inputs.
+    #[inline]
+    fn merge(&mut self, inner: &mut Self, inputs: usize) {
+        let continues = |k: usize| self.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
+        if self.len > 1 && (0..=inputs).all(continues) {
+            inner.len *= self.len;
+            *self = ONE_STEP;
         }
     }
-    if len == 1 || rows > 1 && strides[0] != in_bytes(1, 0) && row_strides[0] == in_bytes(1, 0) {
-        core::mem::swap(&mut rows, &mut len);
-        core::mem::swap(&mut strides, &mut row_strides);
-    }
-    if rows > 1 && (0..=info.count).all(|k| row_strides[k] == strides[k].wrapping_mul(len.cast_signed())) {
-        (rows, len) = (1, total);
-    }
-    let moving = moving_along_row(&strides, &sizes, info.count + 1, info.row_loops);
-    if total > ONE_BY_ONE && (len < NARROW || moving.is_none()) {
-        return None;
-    }
-    then(Block { at: &at, rows, row_strides, len, strides, moving });
-    Some(total)
-}
-
-/// The inputs that move along a row, if they and the output are contiguous and there is a row loop for them.
-#[inline]
-fn moving_along_row(
-    strides: &[isize; OPERANDS],
-    sizes: &[usize; OPERANDS],
-    count: usize,
-    row_loops: &[InputSet],
-) -> Option<InputSet> {
-    let (mut moving, mut is_contiguous) = (InputSet::NONE, strides[0] == sizes[0].cast_signed());
-    for k in 1..count {
-        if strides[k] != 0 {
-            moving.insert(k);
-            is_contiguous &= strides[k] == sizes[k].cast_signed();
-        }
-    }
-    (is_contiguous && row_loops.contains(&moving)).then_some(moving)
 }
 
 /// Moves the pointers of the output and of the first `inputs` inputs.

@@ -24,10 +24,11 @@ mod rows;
 
 pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
 pub(crate) use cut::is_dense;
+use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{longest_lane, sum_count};
+pub(crate) use panels::{MAX_ROWS, ROUNDS, WIDE, longest_lane, sum_count};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
     MapReduce, Reduction, RowsOf, SerialPass, SharedVisitor, Store, Visit, Visitor, Write, can_leak, fill,
@@ -40,23 +41,17 @@ use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use cut::Tiles;
+use panels::NARROW;
 
 /// The most operands: an output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
 
-/// The most indices of a nest that is not arranged, and the most elements of an array that is reduced without a nest. Measured
-/// on Zen 4: for so few, the order of the loops costs less than the 50 ns of arranging them.
+/// The most elements of rows that are visited, and of a source that is reduced, without arranging a nest. Measured on Zen 4: for so
+/// few, the order of the loops costs less than the 50 ns of arranging them.
 pub(super) const SMALL_NEST: usize = 1024;
-/// The most indices that are visited one by one where there is no row loop. For more, operands are copied. Measured on
-/// 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
-pub(super) const ONE_BY_ONE: usize = 32;
-
-/// Rows of fewer elements are joined to longer ones, for which operands are copied. Measured on Zen 4 with f32: rows of 24 to 48
-/// take about as long either way.
-pub(super) const SHORT_ROW: usize = 32;
-
-/// Parts of a loop have a multiple of this number of steps: that of a vector's elements, or of the side of a transposed square.
-const VECTOR: usize = 8;
+/// The most elements that are visited or combined one by one where there is no row loop. For more, operands are copied. Measured
+/// on 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
+pub(super) const ONE_BY_ONE: usize = 64;
 
 /// A loop: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
@@ -91,7 +86,7 @@ impl Loop {
         if self.len <= most {
             return self.len;
         }
-        let vector = if most < VECTOR { 1 } else { VECTOR };
+        let vector = if most < NARROW { 1 } else { NARROW };
         let parts = self.len.div_ceil((most / vector * vector).max(1));
         let equal = self.len.div_ceil(parts);
         let whole = equal.next_multiple_of(vector);
@@ -241,9 +236,7 @@ impl<P> Deref for Nest<'_, P> {
 }
 
 impl<'n, P: Copy> Nest<'n, P> {
-    /// Orders the loops by the strides of the operands from `first` on, with the largest outermost. Reverses loops with negative
-    /// strides, and merges loops that continue each other.
-    #[inline(always)]
+    /// See [`ErasedNest::arrange`].
     pub(crate) fn arrange(&mut self, first: usize) {
         self.erased.arrange(first);
     }

@@ -45,6 +45,16 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
     Some(len)
 }
 
+/// The strides of a shape in standard layout.
+pub(super) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
+    let (mut strides, mut len) = (List::filled(shape.len(), 0), 1_usize);
+    for (stride, &size) in zip(&mut *strides, shape).rev() {
+        *stride = len.cast_signed();
+        len = len.saturating_mul(size);
+    }
+    strides
+}
+
 /// A set of axes.
 pub(crate) trait AxisSelection {
     /// Whether the axis is in the set.
@@ -150,6 +160,34 @@ impl<'a> RawInputs<'a> {
     /// Whether the last axis of every array has stride 0.
     pub(crate) fn are_repeated(&self) -> bool {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
+    }
+
+    /// The pointers of an output and of the inputs.
+    #[inline(always)]
+    pub(super) fn pointers(&self, out: *mut u8) -> [*mut u8; OPERANDS] {
+        let mut at = [out; OPERANDS];
+        for (at, input) in zip(&mut at[1..], &self.at) {
+            *at = input.cast_mut();
+        }
+        at
+    }
+
+    /// Writes the bytes that each input moves at a step along an axis of the shape, if it moves. Not inlined: LLVM would unroll
+    /// the loop, and keep values of all possible inputs while it visits the axes.
+    ///
+    /// # Panics
+    /// If an input does not fit the shape.
+    #[inline(never)]
+    pub(super) fn add_strides(&self, shape: &[usize], axis: usize, to: &mut [isize; OPERANDS]) {
+        let len = shape[axis];
+        for k in 0..self.info.count {
+            let own = self.sizes[k];
+            let Some(i) = (axis + own.len()).checked_sub(shape.len()) else { continue };
+            ensure(own[i] == len || own[i] == 1, "an axis of an input does not fit the shape");
+            if own[i] == len && len > 1 {
+                to[k + 1] = self.strides[k][i].wrapping_mul(self.info.sizes[k + 1].cast_signed());
+            }
+        }
     }
 
     /// The stride of input `k`, aligned at the right, along an axis of `shape`, without its sign.

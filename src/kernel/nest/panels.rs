@@ -15,7 +15,7 @@
 //!                                                         output = accumulators, or += after the first group
 //! ```
 //!
-//! [`RowGroups`] are chosen once for a nest, so that halves and blocks add rows in the same order. Groups are the outermost loop.
+//! Groups of rows are the outermost loop.
 //!
 //! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the panel before, so that it
 //! is full too. Its first [`Panels::overlap`] neighbours are not added to the output again.
@@ -25,6 +25,7 @@
 use super::cut::{Block, advance_tile, is_dense};
 use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
+use crate::kernel::memory::BLOCK_BYTES;
 
 /// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 times as long, and 64 are no
 /// longer kept in registers.
@@ -34,16 +35,15 @@ pub(crate) const WIDE: usize = 32;
 pub(crate) const NARROW: usize = 8;
 /// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
 /// keep the error small.
-const ROUNDS: usize = 64;
-/// The fewest elements of a lane with wide panels: folding their accumulators takes a while. Groups have more rows if rows are
-/// shorter.
+pub(crate) const ROUNDS: usize = 32;
+/// The fewest elements of a lane with wide panels: folding their accumulators takes a while.
 const LONG_LANE: usize = 128;
 /// The fewest bytes of a lane that is summed in panels. Shorter ones are stored, and folded side by side.
 const MIN_LANE_BYTES: usize = 64;
-/// The most elements of the lanes or rows whose panels of one width are visited together.
-const L1_ELEMENTS: usize = 4096;
-/// The fewest rows of a group. Groups of short rows have up to four times as many.
-const GROUP_ROWS: usize = 4;
+/// The rows of a group, which are added in registers.
+const GROUP_ROWS: usize = 16;
+/// The most rows that are added to one sum.
+pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
 
 /// A loop that may be kept or reduced: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
@@ -53,19 +53,20 @@ pub(super) struct LoopStrides {
 }
 
 impl Loop {
-    fn len_and_strides(&self) -> LoopStrides {
+    pub(super) fn len_and_strides(&self) -> LoopStrides {
         LoopStrides { len: self.len, strides: self.strides }
     }
 }
 
 /// The strides of several steps as one.
 fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
-    strides.map(|stride| stride * steps.cast_signed())
+    // past the last step, an offset may exceed `isize`: it is not followed
+    strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
 }
 
 /// The neighbours of a panel.
 #[inline(always)]
-pub(super) fn width(is_wide: bool) -> usize {
+fn width(is_wide: bool) -> usize {
     if is_wide { WIDE } else { NARROW }
 }
 
@@ -98,8 +99,8 @@ pub(crate) struct Panels<'p> {
     pub(super) count: usize,
     /// The strides from one panel to the next.
     pub(super) panel_strides: &'p [isize; OPERANDS],
-    /// Whether they have [`WIDE`] neighbours, else [`NARROW`] ones.
-    pub(super) is_wide: bool,
+    /// The number of neighbours: [`WIDE`] or [`NARROW`], or any if they are visited one by one.
+    pub(super) width: usize,
     /// The strides from one neighbour to the next.
     pub(super) neighbours: &'p [isize; OPERANDS],
     /// The inputs that move from one neighbour to the next.
@@ -116,11 +117,11 @@ pub(crate) struct Panels<'p> {
 
 impl PanelSums {
     /// The rows of a block, as sums of one row each.
-    pub(super) fn of_rows(block: &Block<'_>, moving: InputSet) -> Self {
-        let [outside, neighbours] = block.loops();
+    pub(super) fn of_rows(block: &Block, moving: InputSet) -> Self {
+        let (outside, neighbours) = (block.rows, block.row);
         let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
         Self {
-            at: *block.at,
+            at: block.at,
             outside,
             neighbours,
             step_strides,
@@ -144,10 +145,10 @@ impl PanelSums {
             // several lanes or groups that stay in L1 are visited together, one panel width after the other
             let is_alone =
                 self.rows.is_some() && self.neighbours.len >= LONG_LANE || is_added != self.is_added[1];
-            let at_once = if is_alone { 1 } else { (L1_ELEMENTS / self.neighbours.len).clamp(1, rest) };
+            let at_once = if is_alone { 1 } else { (BLOCK_BYTES / 4 / self.neighbours.len).clamp(1, rest) };
             self.for_each_width(at, (at_once, is_added), inputs, &mut then);
             for k in 0..=inputs {
-                at[k] = at[k].wrapping_offset(self.outside.strides[k] * at_once.cast_signed());
+                at[k] = at[k].wrapping_offset(self.outside.strides[k].wrapping_mul(at_once.cast_signed()));
             }
             rest -= at_once;
             is_added = self.is_added[1];
@@ -176,7 +177,7 @@ impl PanelSums {
             let mut panels = Panels {
                 count: at_once,
                 panel_strides: &self.outside.strides,
-                is_wide,
+                width,
                 neighbours,
                 moving: self.moving,
                 steps: 1,
@@ -203,28 +204,12 @@ impl PanelSums {
             }
             then(&at, &panels);
             let written = if self.rows.is_some() { covered } else { width };
-            at[0] = at[0].wrapping_offset(neighbours[0] * written.cast_signed());
+            at[0] = at[0].wrapping_offset(neighbours[0].wrapping_mul(written.cast_signed()));
             for k in 1..=inputs {
-                at[k] = at[k].wrapping_offset(neighbours[k] * covered.cast_signed());
+                at[k] = at[k].wrapping_offset(neighbours[k].wrapping_mul(covered.cast_signed()));
             }
             done += covered - overlap;
         }
-    }
-}
-
-/// How the rows of a nest are grouped. All parts of the nest have the same groups.
-#[derive(Clone, Copy)]
-pub(super) struct RowGroups {
-    /// The rows of a group, which are added in registers.
-    at_once: usize,
-    /// The elements of a row, which may be that of several loops.
-    len: usize,
-}
-
-impl RowGroups {
-    /// The most rows that are added to one sum.
-    pub(super) fn max_rows(self) -> usize {
-        ROUNDS * self.at_once
     }
 }
 
@@ -243,8 +228,7 @@ pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
 }
 
 impl ErasedNest {
-    /// The place of the sum loop, along which elements are combined in registers, if there is one. The elements have `size`
-    /// bytes.
+    /// The place of the sum loop, along which elements are combined in registers, if there is one.
     pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
         let (inner, outer) = self.loops.split_last()?;
         if inner.len < NARROW || !self.has_row_along(inner) || self.with_gaps(inner) != InputSet::NONE {
@@ -260,28 +244,11 @@ impl ErasedNest {
         (inner.len * size >= MIN_LANE_BYTES).then_some(outer.len())
     }
 
-    /// The groups of rows of this nest.
-    pub(super) fn row_groups(&self) -> RowGroups {
-        let Some((inner, outer)) = self.loops.split_last() else { return RowGroups { at_once: 1, len: 1 } };
-        // by the inputs alone: the layout of the output must not change the order of additions
-        let mut len = inner.len;
-        let continues = |l: &Loop, len: usize| {
-            (1..self.operands.count).all(|k| l.strides[k] == inner.strides[k].wrapping_mul(len.cast_signed()))
-        };
-        for l in outer.iter().rev() {
-            if l.kept != inner.kept || !continues(l, len) {
-                break;
-            }
-            len = len.saturating_mul(l.len);
-        }
-        RowGroups { at_once: (LONG_LANE / len).clamp(GROUP_ROWS, 4 * GROUP_ROWS), len }
-    }
-
     /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short rows that are contiguous
     /// together.
-    pub(super) fn is_folded_in_place(&self, size: usize, rows: RowGroups) -> bool {
+    pub(super) fn is_folded_in_place(&self, size: usize) -> bool {
         match &self.loops[..] {
-            [.., outer, row] if row.kept => rows.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
+            [.., outer, row] if row.kept => row.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
             [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
             [] => false,
         }
@@ -293,7 +260,6 @@ impl ErasedNest {
         &mut self,
         place: usize,
         (out, len, size): (*mut u8, usize, usize),
-        RowGroups { at_once, .. }: RowGroups,
         then: &mut dyn FnMut(&PanelSums),
     ) {
         let (mut width, count) = (size, self.loops.len());
@@ -306,9 +272,12 @@ impl ErasedNest {
         let (last, is_lane) = (count - 1, place + 1 == count);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
         let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
-        let rows = if is_lane { ONE_STEP } else { inner[0] };
-        let (outer, outside) = split_outside(outer);
-        let at_once = if rows.len < 2 * at_once { rows.len } else { at_once };
+        let rows = if is_lane { ONE_STEP } else { inner[0].len_and_strides() };
+        let (outer, outside) = match outer {
+            [outer @ .., outside] => (outer, outside.len_and_strides()),
+            [] => (outer, ONE_STEP),
+        };
+        let at_once = if rows.len < 2 * GROUP_ROWS { rows.len } else { GROUP_ROWS };
         let mut neighbours = inner[inner.len() - 1].len_and_strides();
         neighbours.strides[0] = size.cast_signed();
         let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
@@ -316,7 +285,7 @@ impl ErasedNest {
         let panel_strides = panel_strides(&neighbours.strides);
         let mut sums = PanelSums {
             at,
-            outside: outside.len_and_strides(),
+            outside,
             neighbours,
             step_strides: if is_lane { panel_strides } else { [rows.strides; 2] },
             panel_strides,
@@ -336,7 +305,7 @@ impl ErasedNest {
                 sums.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
                 taken *= groups;
             } else {
-                (sums.outside, sums.is_added[1]) = (outside.len_and_strides(), sums.is_added[0]);
+                (sums.outside, sums.is_added[1]) = (outside, sums.is_added[0]);
             }
             loop {
                 sums.at = at;
@@ -347,20 +316,12 @@ impl ErasedNest {
                 }
             }
             for k in 1..self.operands.count {
-                at[k] = at[k].wrapping_offset(rows.strides[k] * taken.cast_signed());
+                at[k] = at[k].wrapping_offset(rows.strides[k].wrapping_mul(taken.cast_signed()));
             }
             done += taken;
         }
     }
 }
 
-/// Separates one loop from the others: the innermost one that is not short, or else the innermost one.
-fn split_outside(outer: &mut [Loop]) -> (&mut [Loop], Loop) {
-    let Some(last) = outer.len().checked_sub(1) else { return (outer, ONE_STEP) };
-    let place = outer.iter().rposition(|l| l.len >= NARROW).unwrap_or(last);
-    outer[place..].rotate_left(1);
-    let outside = outer[last];
-    (&mut outer[..last], outside)
-}
-
-const ONE_STEP: Loop = Loop { len: 1, kept: true, strides: [0; OPERANDS] };
+/// A loop of one step.
+pub(super) const ONE_STEP: LoopStrides = LoopStrides { len: 1, strides: [0; OPERANDS] };

@@ -13,21 +13,22 @@
 //! - The other files of `nest` have no unsafe code, but keep its invariant.
 
 use super::arrange::RawOutput;
-use super::cut::{Block, Tiles, advance, small_block};
-use super::panels::{NARROW, PanelSums, Panels, RowGroups, WIDE, width};
+use super::cut::{Block, Tiles, advance};
+use super::panels::{NARROW, PanelSums, Panels, WIDE};
 use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
-    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, steps,
+    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
-use crate::kernel::memory::{CACHE_LINE, OperandCopies, Slot, Slots, gather};
+use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots, copy_share, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, neutral, plain_size};
+use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
 use core::ops::Mul;
@@ -234,27 +235,17 @@ unsafe fn combine<
     let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
     let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
     for _ in 0..count {
-        let (mut at, mut rest) = (first_at, steps);
+        let mut at = first_at;
         let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
-        match neutral::<A>() {
-            Some(neutral) if const { O::IS_PLUS } => {
-                for sum in &mut sums {
-                    sum.write(neutral.clone());
-                }
-            }
-            _ => {
-                for i in 0..N {
-                    // SAFETY: The caller promises these elements.
-                    sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
-                }
-                advance(&mut at, &step_strides, E::COUNT);
-                rest -= 1;
-            }
+        for i in 0..N {
+            // SAFETY: The caller promises these elements.
+            sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
         }
+        advance(&mut at, &step_strides, E::COUNT);
         let out = first_at[0].cast::<A>();
         // SAFETY: The caller promises these elements. Every sum was written.
         unsafe {
-            for _ in 0..rest {
+            for _ in 1..steps {
                 for i in 0..N {
                     let element = map.map(E::refs_at::<MOVING>(&at, i));
                     sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
@@ -286,10 +277,10 @@ unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Oper
     map: &mut M,
     op: O,
 ) {
-    let (&Panels { count, is_wide, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
+    let (&Panels { count, width, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
     for _ in 0..count {
         let mut first_at = panel_at;
-        for i in 0..width(is_wide) {
+        for i in 0..width {
             if i >= overlap {
                 // SAFETY: The caller promises these elements.
                 unsafe {
@@ -313,7 +304,7 @@ pub(crate) trait Rows {
     /// # Safety
     /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
     /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
-    unsafe fn rows(&self, block: &Block<'_>);
+    unsafe fn rows(&self, block: &Block);
 }
 
 /// [`Rows`] for an output with elements `T` and inputs with elements `E`.
@@ -368,7 +359,7 @@ unsafe impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
 unsafe impl<M: MapElement<A, E>, A, E: Elements> FillsOf<A, E> for Visitor<Write<M>, MaybeUninit<A>, E> {}
 
 impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
-    unsafe fn rows(&self, block: &Block<'_>) {
+    unsafe fn rows(&self, block: &Block) {
         // SAFETY: As the caller promises.
         unsafe { visit_rows(block, &mut *self.0.borrow_mut()) };
     }
@@ -393,7 +384,7 @@ unsafe impl<M: MapElement<A, E> + Copy, A, E: Elements> FillsOf<A, E>
 }
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
-    unsafe fn rows(&self, block: &Block<'_>) {
+    unsafe fn rows(&self, block: &Block) {
         // SAFETY: As the caller promises.
         unsafe { visit_rows(block, &mut { self.0 }) };
     }
@@ -412,7 +403,7 @@ impl<R, E: Elements, M: MapElement<R, E>> Visit<MaybeUninit<R>, E> for Write<M> 
 
 /// # Safety
 /// As for [`Rows::rows`].
-unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &mut V) {
+unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut V) {
     let rest = match block.moving {
         Some(moving) => {
             let rows = VisitRows { block, moving, visit, types: PhantomData::<fn((T, E)) -> (T, E)> };
@@ -430,7 +421,7 @@ unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block<'_>, visit: &
 
 /// Visits the rows of a block by a row loop.
 struct VisitRows<'n, V, T, E> {
-    block: &'n Block<'n>,
+    block: &'n Block,
     moving: InputSet,
     visit: &'n mut V,
     types: Invariant<(T, E)>,
@@ -444,7 +435,8 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
     fn run(self) -> Self::Output {
         let Self { block, moving, visit, .. } = self;
         // local copies: LLVM knows that writes to the output do not change them
-        let (mut at, row_strides, rows, len) = (*block.at, block.row_strides, block.rows, block.len);
+        let (mut at, row_strides) = (block.at, block.rows.strides);
+        let (rows, len) = (block.rows.len, block.row.len);
         for _ in 0..rows {
             // SAFETY: `rows` was promised these elements, which are contiguous or stay, as `moving` says.
             unsafe { E::row(slice::from_raw_parts_mut(at[0].cast::<T>(), len), &at, moving, visit) };
@@ -469,17 +461,23 @@ impl<M, A, E, O> MapReduce<M, A, E, O> {
 }
 
 impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for MapReduce<M, A, E, O> {
-    unsafe fn rows(&self, block: &Block<'_>) {
+    unsafe fn rows(&self, block: &Block) {
         match block.moving {
-            Some(moving) if const { fits_panels::<A>() } && block.len >= NARROW => {
+            Some(moving)
+                if const { fits_panels::<A>() } && block.row.len >= NARROW && block.steps.len == 1 =>
+            {
                 PanelSums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
                     // SAFETY: The caller promises these elements. A sum of one row is a copy of its elements.
                     unsafe { self.panels(at, panels) };
                 });
             }
             _ => {
+                let &Self { mut map, op, .. } = self;
                 // SAFETY: As the caller promises.
-                block.for_each_at(E::COUNT, &mut |at| unsafe { at[0].cast::<A>().write(self.one(at)) });
+                let mut combine = |at: &Pointers, panels: &Panels<'_>| unsafe {
+                    combine_one_by_one::<A, E, M, O>(at, panels, &mut map, op);
+                };
+                block.for_each_round(E::COUNT, &mut combine);
             }
         }
     }
@@ -497,7 +495,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
             let &Self { map, op, types } = self;
-            if panels.is_wide {
+            if panels.width == WIDE {
                 CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch();
             } else {
                 CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch();
@@ -596,7 +594,7 @@ unsafe impl<P: Send> Send for Nest<'_, P> {}
 /// # Panics
 /// If the inputs do not broadcast to that shape.
 pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn RowsOf<T, E>) {
-    visit_shape(out.raw(), inputs, rows);
+    ShapePass::new(out.raw(), inputs, rows as &dyn Rows).run();
 }
 
 /// Writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
@@ -608,37 +606,67 @@ pub(crate) fn fill<'s, A, E>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<A, E>,
 ) -> Written<'s> {
-    visit_shape(out.raw(), inputs, rows)
+    ShapePass::new(out.raw(), inputs, rows as &dyn Rows).run()
 }
 
-/// [`visit`] without types: those of the output and of the inputs are those of `rows`.
-fn visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
-    match visit_small(out.axes.sizes, (out.at, out.size, Some(out.axes.strides)), inputs, rows) {
-        Some(written) => written,
-        None => visit_nest(out, inputs, rows),
+/// A pass along the axes of a shape, and its arrays. Set together with their types, in this file.
+struct ShapePass<'p, 's, R: ?Sized> {
+    shape: &'p [usize],
+    out: RawOutput<'p>,
+    dropped: Dropped<'p>,
+    inputs: &'p RawInputs<'p>,
+    pass: RowPass<'p, 's, R>,
+}
+
+impl<'p, 's, R: ?Sized> ShapePass<'p, 's, R> {
+    #[inline(always)]
+    fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p R) -> Self {
+        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
+    }
+
+    /// The nest; `None` if there is no index.
+    fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's, R>>> {
+        let is_empty = erased.build(self.shape, Some(self.out), self.dropped, self.inputs);
+        (!is_empty).then_some(Nest { erased, pass: self.pass })
     }
 }
 
-/// See [`small_block`].
-#[inline]
-fn visit_small<'s>(
-    shape: &[usize],
-    out: (*mut u8, usize, Option<&[isize]>),
-    inputs: &RawInputs<'_>,
-    rows: &dyn Rows,
-) -> Option<Written<'s>> {
-    // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
-    let count = small_block(shape, out, inputs, &mut |block| unsafe { rows.rows(&block) })?;
-    Some(Written(count, PhantomData))
+impl<'s> ShapePass<'_, 's, dyn Rows + '_> {
+    /// Visits few elements as one [block](Block::set_small). Returns the number of outputs, or `None` if a nest is needed. Only
+    /// [`ElementLoops`] combine elements to one output.
+    #[inline]
+    fn run_few(&self) -> Option<usize> {
+        let mut block = Block::new(self.inputs.pointers(self.out.at));
+        let count = block.set_small(self.shape, &self.out, self.dropped, self.inputs)?;
+        if count > 0 {
+            // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+            unsafe { self.pass.rows.rows(&block) };
+        }
+        Some(count)
+    }
+
+    fn run(self) -> Written<'s> {
+        match self.run_few() {
+            Some(count) => Written(count, PhantomData),
+            None => self.run_nest(),
+        }
+    }
+
+    #[inline(never)]
+    fn run_nest(self) -> Written<'s> {
+        self.nest(&mut ErasedNest::new()).map_or(Written::none(), map::arrange_and_run)
+    }
 }
 
-#[inline(never)]
-fn visit_nest<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &dyn Rows) -> Written<'s> {
-    let mut erased = ErasedNest::new();
-    if erased.build(out.axes.sizes, Some(out), None, inputs) {
-        return Written::none();
+impl<'s> ShapePass<'_, 's, dyn Rows + Sync + '_> {
+    fn par_run(self) -> Written<'s> {
+        let mut erased = ErasedNest::new();
+        let Some(mut nest) = self.nest(&mut erased) else { return Written::none() };
+        nest.arrange(0);
+        in_parts(nest, GRAIN, &|part| {
+            map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) })
+        })
     }
-    map::arrange_and_run(Nest { erased: &mut erased, pass: RowPass::new(rows) })
 }
 
 /// [`visit`] on several threads.
@@ -647,7 +675,7 @@ pub(crate) fn par_visit<T: Send, E: Sync>(
     inputs: &Inputs<'_, E>,
     rows: &(dyn RowsOf<T, E> + Sync),
 ) {
-    par_visit_shape(out.raw(), inputs, rows);
+    ShapePass::new(out.raw(), inputs, rows as &(dyn Rows + Sync)).par_run();
 }
 
 /// [`fill`] on several threads.
@@ -656,19 +684,7 @@ pub(crate) fn par_fill<'s, A: Send, E: Sync>(
     inputs: &Inputs<'_, E>,
     rows: &(dyn FillsOf<A, E> + Sync),
 ) -> Written<'s> {
-    par_visit_shape(out.raw(), inputs, rows)
-}
-
-fn par_visit_shape<'s>(out: RawOutput<'_>, inputs: &RawInputs<'_>, rows: &(dyn Rows + Sync)) -> Written<'s> {
-    let mut erased = ErasedNest::new();
-    if erased.build(out.axes.sizes, Some(out), None, inputs) {
-        return Written::none();
-    }
-    erased.arrange(0);
-    let nest: Nest<'_, ParPass<'_, '_>> = Nest { erased: &mut erased, pass: RowPass::new(rows) };
-    in_parts(nest, GRAIN, &|part| {
-        map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) }, false)
-    })
+    ShapePass::new(out.raw(), inputs, rows as &(dyn Rows + Sync)).par_run()
 }
 
 /// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
@@ -678,7 +694,6 @@ pub(crate) struct RowPass<'a, 's, R: ?Sized> {
 }
 
 pub(crate) type SerialPass<'a, 's> = RowPass<'a, 's, dyn Rows + 'a>;
-type ParPass<'a, 's> = RowPass<'a, 's, dyn Rows + Sync + 'a>;
 
 impl<'a, R: ?Sized> RowPass<'a, '_, R> {
     #[inline(always)]
@@ -701,11 +716,10 @@ impl<'n> Nest<'n, SerialPass<'n, 'static>> {
     pub(crate) fn new<T, E>(
         erased: &'n mut ErasedNest,
         out: Output<'n, T>,
-        inputs: &Inputs<'n, E>,
+        inputs: &'n Inputs<'n, E>,
         rows: &'n (dyn RowsOf<T, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
+        ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
     }
 }
 
@@ -715,30 +729,61 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     pub(crate) fn new_with_slots<A, E>(
         erased: &'n mut ErasedNest,
         out: Output<'n, Slot<'s, A>>,
-        inputs: &Inputs<'n, E>,
+        inputs: &'n Inputs<'n, E>,
         rows: &'n (dyn FillsOf<A, E> + 'n),
     ) -> Option<Self> {
-        let is_empty = erased.build(out.axes.sizes, Some(out.raw()), None, inputs);
-        (!is_empty).then_some(Self { erased, pass: RowPass::new(rows) })
+        ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
+    }
+}
+
+impl<'n, P> Nest<'n, P> {
+    /// The nest with contiguous copies of these inputs in `scratch`.
+    ///
+    /// # Panics
+    /// If their elements are not plain numbers.
+    fn copied<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
+    where
+        'n: 'm,
+    {
+        let (erased, mut moving) = (self.erased, ErasedNest::new());
+        let inputs = || (1..OPERANDS).filter(|&k| copied.contains(k));
+        let mut rest = scratch.bytes(inputs().map(|k| erased.copy_bytes(k)).sum());
+        for k in inputs() {
+            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
+            erased.moving_part(k, &mut moving);
+            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
+            unsafe { gather(&moving, k, copy) };
+            erased.set_copy(k, copy.as_mut_ptr().cast());
+            rest = after;
+        }
+        erased.merge();
+        Nest { erased, pass: self.pass }
+    }
+}
+
+impl<'n, 'a, 's> Nest<'n, SerialPass<'a, 's>> {
+    /// See [`copied`](Self::copied).
+    pub(crate) fn with_copies<'m>(
+        self,
+        inputs: InputSet,
+        scratch: &'m mut Scratch,
+    ) -> Nest<'m, SerialPass<'a, 's>>
+    where
+        'n: 'm,
+    {
+        self.copied(inputs, scratch)
     }
 }
 
 impl<'s> Nest<'_, SerialPass<'_, 's>> {
-    /// Merges loops that continue each other. Returns whether the nest is so small, and its loops so well ordered, that arranging
-    /// it would take longer than it gains.
-    #[inline]
-    pub(crate) fn is_small(&mut self) -> bool {
-        self.erased.is_small()
-    }
-
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn run_rows(self) -> Written<'s> {
         let (rows, mut count) = (self.pass.rows, 0);
         ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
-            count += block.rows * block.len;
+            count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands.
-            unsafe { rows.rows(&block) };
+            unsafe { rows.rows(block) };
         });
         Written(count, PhantomData)
     }
@@ -752,27 +797,30 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// is not copied.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, mut copies) = (self.pass.rows, 0, OperandCopies::new(most));
+        let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
+        let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
+        let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
+        let share =
+            in_tile.fold(largest, usize::saturating_mul).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
+        let share = share.min(copy_share(most));
+        let copies = scratch.bytes(share * most);
         ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
         let mut tiles = Tiles::of(self.erased, tile);
         let part = self.erased;
         while tiles.next(part) {
             let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
-            let (mut at, mut offsets) = (part.operands.at, [0; OPERANDS]);
-            for k in 1..part.operands.count {
-                if copied.contains(k) {
-                    // SAFETY: All tiles are parts of this nest.
-                    offsets[k] = unsafe { copies.of(part, k) };
-                }
+            let mut at = part.operands.at;
+            for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
+                // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
+                unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
             }
-            let start = copies.start();
-            for k in 1..part.operands.count {
-                if copied.contains(k) {
-                    at[k] = start.wrapping_add(offsets[k]);
-                }
+            // pointers are taken after all copies are made: the next copy would invalidate them
+            let start = copies.as_mut_ptr().cast::<u8>();
+            for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
+                at[k] = start.wrapping_add((k - 1) * share);
             }
-            let block = part.block_of_copies(&at, copied);
-            count += block.rows * block.len;
+            let block = part.block_of_copies(at, copied);
+            count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
             unsafe { rows.rows(&block) };
         }
@@ -808,6 +856,59 @@ impl<'t, 's, A> Destination<'t, 's, A> {
     }
 }
 
+impl<'s, A: Clone> Destination<'_, 's, A> {
+    /// Combines the elements of a source to slots, if they are few. See [`Nest::reducing`] for the arguments.
+    ///
+    /// # Errors
+    /// Returns the destination if a nest is needed, if elements must be prepared, or if the outputs are no slots.
+    #[inline]
+    pub(crate) fn combine_few(
+        self,
+        source: &Source<'_, A>,
+        shape: &[usize],
+        dropped: Dropped<'_>,
+    ) -> Result<Written<'s>, Self> {
+        if self.store.is_some() || source.prepare().is_some() {
+            return Err(self);
+        }
+        let rows: &dyn Rows = source.element_loops();
+        let pass = ShapePass { shape, dropped, ..ShapePass::new(self.out, source.inputs(), rows) };
+        pass.run_few().map(|count| Written(count, PhantomData)).ok_or(self)
+    }
+
+    /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
+    pub(crate) fn fill_by(
+        self,
+        fill: impl for<'t> FnOnce(Destination<'_, 't, A>) -> Written<'t>,
+    ) -> Written<'s> {
+        let Some(store) = self.store else { return fill(self) };
+        let sizes = self.out.axes.sizes;
+        let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
+        let mut results = scratch.vec::<A>(len);
+        let results = results.filled(len, |mut slots| {
+            let out = standard_output(&mut slots, sizes, &strides);
+            fill(Destination { out, store: None, types: PhantomData })
+        });
+        let inputs = RawInputs {
+            at: [results.as_ptr().cast(); OPERANDS - 1],
+            sizes: [sizes; OPERANDS - 1],
+            strides: [&strides; OPERANDS - 1],
+            info: const { &<(A,)>::INFO },
+        };
+        ShapePass::new(self.out, &inputs, store).run()
+    }
+}
+
+/// Slots as an output in standard layout.
+fn standard_output<'o, A>(
+    slots: &mut Slots<'_, '_, A>,
+    sizes: &'o [usize],
+    strides: &'o [isize],
+) -> RawOutput<'o> {
+    ensure(slots.len() == sizes.iter().product(), "not one slot for each element");
+    RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
+}
+
 /// No slots have the brand `'static`.
 impl<'t, A> Destination<'t, 'static, A> {
     #[inline]
@@ -836,9 +937,6 @@ pub(crate) struct Reduction<'a, 's, A> {
     store: &'a dyn Rows,
     /// Whether the outputs are slots.
     has_slots: bool,
-    rows: RowGroups,
-    /// Whether inputs are copied for short lanes that have become rows.
-    has_copies: bool,
     brand: Invariant<&'s ()>,
 }
 
@@ -862,7 +960,7 @@ struct Half<'n, 'a, 's, A> {
 }
 
 // SAFETY: `run_halves` sends only halves of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
-// of inputs' elements, closures and operations. For `store`, see [`Store`].
+// of inputs' elements, closures and operations. [`Source::prepared`] adds a shared element only. For `store`, see [`Store`].
 unsafe impl<A> Send for Half<'_, '_, '_, A> {}
 
 impl<A> Half<'_, '_, '_, A> {
@@ -898,8 +996,6 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             source,
             store: store.unwrap_or(source.fold()),
             has_slots: store.is_none(),
-            rows: erased.row_groups(),
-            has_copies: false,
             brand: PhantomData,
         };
         Some(Self { erased, pass })
@@ -929,56 +1025,33 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.pass.source.is_stored() && self.pass.source.prepare().is_none()
     }
 
-    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](Self::arrange).
-    pub(crate) fn arranged(mut self) -> Self {
+    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](ErasedNest::arrange).
+    pub(crate) fn arranged(self) -> Self {
         self.erased.arrange(1);
-        if const { fits_panels::<A>() } && self.pass.source.prepare().is_none() {
-            // the elements of an array are read where they are
-            let may_copy = !self.pass.source.is_stored();
-            self.pass.has_copies = self.erased.turn_short_lanes(may_copy);
-        }
-        self.pass.rows = self.erased.row_groups();
+        // the elements of an array are read where they are
+        self.erased.turn_short_lanes(!self.pass.source.is_stored());
         self
     }
 
-    /// The inputs to [copy](Self::with_copies) for [turned](ErasedNest::turn_short_lanes) lanes, and the parts of the nest for
-    /// which the copies fit into `bytes` bytes.
-    #[inline]
-    pub(crate) fn copied_tile(&self, bytes: usize) -> Option<(InputSet, Steps)> {
-        if self.pass.has_copies { self.erased.copied_tile(bytes) } else { None }
-    }
-
-    /// The nest with contiguous copies of inputs, which its pass borrows too, as it borrows all inputs.
+    /// See [`copied`](Self::copied).
     ///
     /// # Panics
-    /// If the elements are not plain numbers, do not fit or would not be aligned.
+    /// For an array's elements, which are borrowed for longer than the copies.
     pub(crate) fn with_copies<'m>(
         self,
-        copied: InputSet,
-        mut to: &'m mut [MaybeUninit<u8>],
-    ) -> Nest<'m, Reduction<'m, 's, A>>
+        inputs: InputSet,
+        scratch: &'m mut Scratch,
+    ) -> Nest<'m, Reduction<'a, 's, A>>
     where
         'n: 'm,
-        'a: 'm,
     {
-        ensure(to.as_ptr().addr().is_multiple_of(CACHE_LINE), "a copy that is not aligned");
-        let mut moving = ErasedNest::new();
-        for k in (1..self.erased.operands.count).filter(|&k| copied.contains(k)) {
-            let len = self.erased.moving_part(k, &mut moving).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
-            ensure(len <= to.len(), "no room for the copy");
-            let (copy, rest) = to.split_at_mut(len);
-            // SAFETY: The pass borrows the inputs. A copy begins with a cache line, as was checked for the first one.
-            unsafe { gather(&moving, k, copy) };
-            self.erased.set_copy(k, copy.as_mut_ptr().cast());
-            to = rest;
-        }
-        self
+        ensure(!self.pass.source.is_stored(), "a copy of an array's elements");
+        self.copied(inputs, scratch)
     }
 
-    /// The most rows that are added to one sum.
-    #[inline]
-    pub(crate) fn max_rows(&self) -> usize {
-        self.pass.rows.max_rows()
+    /// The inputs to copy, and the bytes of their copies. The elements of an array are read where they are.
+    pub(crate) fn to_copy(&self) -> (InputSet, usize) {
+        if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
     }
 
     /// The stored elements, if they are contiguous in the order of the loops.
@@ -994,8 +1067,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn sum_loop(&self) -> Option<usize> {
         let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
-        if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>(), self.pass.rows)
-        {
+        if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>()) {
             return None;
         }
         self.erased.sum_loop(size_of::<A>())
@@ -1011,7 +1083,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
         let inputs = self.erased.operands.count - 1;
-        self.erased.for_each_sums(place, out, self.pass.rows, &mut |sums| {
+        self.erased.for_each_sums(place, out, &mut |sums| {
             sums.for_each(inputs, |at, panels| {
                 // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
                 unsafe { element_loops.panels(at, panels) };
@@ -1035,7 +1107,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
         let rows: &dyn Rows = source.element_loops();
-        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }, false)
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
     }
 
     /// The function that changes elements before they are combined, if there is one.
@@ -1055,7 +1127,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
         let rows: &dyn Rows = source.element_loops();
         // the output decides the order now, as it does for maps
-        Ok(map::arrange_and_run(Nest { erased: self.erased, pass: RowPass::new(rows) }))
+        self.erased.arrange(0);
+        Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }))
     }
 
     /// Stores results in the outputs, in the order of the kept loops.
@@ -1077,20 +1150,11 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     where
         'n: 'm,
     {
-        let Reduction { source, rows, has_copies, .. } = self.pass;
+        let source = self.pass.source;
         let len = slots.len();
         self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
-        Nest {
-            erased: self.erased,
-            pass: Reduction {
-                source,
-                store: source.fold(),
-                has_slots: true,
-                rows,
-                has_copies,
-                brand: PhantomData,
-            },
-        }
+        let pass = Reduction { source, store: source.fold(), has_slots: true, brand: PhantomData };
+        Nest { erased: self.erased, pass }
     }
 }
 
@@ -1101,17 +1165,14 @@ impl<'a, A: Clone> Source<'a, A> {
     /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        ensure(slots.len() == shape.iter().product(), "not one slot for each element");
-        if !self.is_stored() {
-            let out = (slots.start().cast(), size_of::<A>(), None);
-            if let Some(written) = visit_small(shape, out, self.inputs(), self.element_loops()) {
-                return written;
-            }
+        let mut erased = ErasedNest::new();
+        let stored =
+            if self.is_stored() { Nest::reducing(&mut erased, self, shape, None, None) } else { None };
+        if let Some(nest) = stored {
+            return nest.fill(slots);
         }
-        match Nest::reducing(&mut ErasedNest::new(), self, shape, None, None) {
-            Some(nest) => nest.fill(slots),
-            None => Written::none(),
-        }
+        let (strides, rows): (_, &dyn Rows) = (standard_strides(shape), self.element_loops());
+        ShapePass::new(standard_output(&mut slots, shape, &strides), self.inputs(), rows).run()
     }
 
     /// The stored elements, if there are some and they are contiguous in the order of the shape.
@@ -1128,14 +1189,9 @@ impl<'a, A: Clone> Source<'a, A> {
     /// # Panics
     /// If an array has no elements.
     pub(crate) fn first(&self) -> A {
-        let RawInputs { at: inputs, sizes, info, .. } = self.inputs();
-        ensure(!sizes[..info.count].iter().any(|sizes| sizes.contains(&0)), "no first element");
-        let mut at = [core::ptr::null_mut(); OPERANDS];
-        for (at, input) in at[1..].iter_mut().zip(inputs) {
-            *at = input.cast_mut();
-        }
+        ensure(!self.shapes().iter().any(|sizes| sizes.contains(&0)), "no first element");
         // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
-        unsafe { self.element_loops().one(&at) }
+        unsafe { self.element_loops().one(&self.inputs().pointers(core::ptr::null_mut())) }
     }
 }
 

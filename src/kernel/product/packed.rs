@@ -4,10 +4,12 @@
 
 use super::tiles::{Matrices, TERMS};
 use super::{LIBRARY_MULTIPLICATIONS, VECTORS, suits_library};
+use crate::kernel::memory::List;
 use crate::kernel::nest::Inputs;
 use crate::kernel::simd::{Work, dispatch};
 use crate::kernel::threads::{GRAIN, in_two};
 use core::marker::PhantomData;
+use core::mem::take;
 use ndarray::{ArrayRef, Dimension, LinalgScalar};
 
 /// Multiplies many small matrices or pairs of vectors. Returns `false` if the operands are not packed: contiguous, and of a size
@@ -18,26 +20,27 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
     axes: [usize; 3],
     run: impl FnOnce(Packed<'_, T>, fn(Packed<'_, T>)),
 ) -> bool {
-    let sides = sides(inputs.shapes(), axes);
+    let (shapes, sides) = (inputs.shapes(), sides(inputs.shapes(), axes));
     let way = match fixed(sides) {
         _ if axes == VECTORS && sides[1] > 0 => each_product::<T, Dots>,
-        Some(way) => way,
-        None if is_small::<T>(sides) && !has_one(inputs.shapes(), axes) => each_product::<T, Tiles<false>>,
-        None => return false,
+        None if !is_small::<T>(sides) || is_one_product(shapes, axes) => return false,
+        way => way.unwrap_or(in_order(sides)),
     };
-    // an operand whose batch shape ends that of the result is repeated as a whole
-    let batch = &out.shape()[..out.ndim() - axes[0]];
-    let is_end = |k: usize| {
-        let shape = inputs.shapes()[k];
-        let own = &shape[..shape.len() - axes[k + 1]];
-        batch.ends_with(&own[own.iter().take_while(|&&size| size == 1).count()..])
-    };
-    if !is_end(0) || !is_end(1) {
-        return false;
+    let mut batch = Batch::new();
+    let mut steps = [sides[0] * sides[1], sides[1] * sides[2]];
+    for (i, &len) in out.shape().iter().rev().skip(axes[0]).enumerate() {
+        let own = [0, 1].map(|k| shapes[k].iter().rev().nth(axes[k + 1] + i).copied().unwrap_or(1));
+        let moved = [0, 1].map(|k| if own[k] == 1 { 0 } else { steps[k] });
+        match batch.last_mut() {
+            _ if len == 1 => {}
+            Some((inner, by)) if [0, 1].map(|k| by[k] * *inner) == moved => *inner *= len,
+            _ => batch.push((len, moved)),
+        }
+        steps = [0, 1].map(|k| steps[k] * own[k]);
     }
     let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
     if !out.is_empty() {
-        run(Packed::new(a, b, out, sides), way);
+        run(Packed { a, b, out, sides, batch: &batch, first: 0 }, way);
     }
     true
 }
@@ -61,10 +64,17 @@ pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
         && !(terms >= TERMS && (rows == 1 || columns == 1))
 }
 
-/// Whether one matrix is multiplied with all others, which then become the rows of one product.
-fn has_one(shapes: &[&[usize]], axes: [usize; 3]) -> bool {
+/// Whether the products become the rows of one, as [`matrices`](crate::kernel::nest::matrices) has them. One vector for all
+/// matrices is read from L1 either way.
+fn is_one_product(shapes: &[&[usize]], axes: [usize; 3]) -> bool {
     let is_one = |k: usize| shapes[k].iter().rev().skip(axes[k + 1]).all(|&size| size == 1);
-    is_one(0) != is_one(1)
+    if is_one(1) { !is_one(0) && axes[2] == 2 } else { is_one(0) && axes == [1, 2, 1] }
+}
+
+/// The way for matrices of any size, without pairwise sums of more than 64 terms.
+pub(super) fn in_order<T: LinalgScalar>([rows, terms, columns]: [usize; 3]) -> fn(Packed<'_, T>) {
+    let is_narrow = terms < TERMS && (columns == 1 || rows == 1 && columns < 8);
+    if is_narrow { each_product::<T, Narrow> } else { each_product::<T, Tiles<false>> }
 }
 
 /// The way for matrices of a size that the compiler knows.
@@ -87,51 +97,67 @@ pub(super) fn fixed<T: LinalgScalar>(sides: [usize; 3]) -> Option<fn(Packed<'_, 
 /// Computes the products, or one product of long vectors, in halves on several threads.
 pub(super) fn packed_in_halves<T: LinalgScalar + Send + Sync>(packed: Packed<'_, T>, way: fn(Packed<'_, T>)) {
     let sizes = packed.sizes();
-    let Packed { a, b, out, sides, first } = packed;
-    let count = out.len() / sizes[2];
+    let count = packed.out.len() / sizes[2];
     if count.saturating_mul(sizes.iter().sum()) < 2 * GRAIN {
-        return way(Packed { a, b, out, sides, first });
+        return way(packed);
     }
+    let ([at_a, at_b], _) = packed.place();
+    let Packed { a, b, out, sides, batch, first } = packed;
     if count > 1 {
         let (lower, upper) = out.split_at_mut(count / 2 * sizes[2]);
         in_two(
-            || packed_in_halves(Packed { a, b, out: lower, sides, first }, way),
-            || packed_in_halves(Packed { a, b, out: upper, sides, first: first + count / 2 }, way),
+            || packed_in_halves(Packed { a, b, out: lower, sides, batch, first }, way),
+            || packed_in_halves(Packed { a, b, out: upper, sides, batch, first: first + count / 2 }, way),
         );
         return;
     }
-    let [x, y] = [(a, sizes[0]), (b, sizes[1])].map(|(all, size)| &all[first * size % all.len()..][..size]);
-    out[0] = pairwise(x, y, |[lower, upper]| {
+    out[0] = pairwise(&a[at_a..][..sizes[0]], &b[at_b..][..sizes[1]], |[lower, upper]| {
         in_two(|| packed_in_halves(lower, way), || packed_in_halves(upper, way));
     });
 }
 
-/// Contiguous matrices, one after the other. An operand with fewer matrices is repeated.
+/// The axes along which there are products, innermost first: their lengths, and the elements that each operand moves. Where an
+/// operand is shared, it moves by none.
+type Batch = List<(usize, [usize; 2]), 4>;
+
+/// Contiguous matrices.
 pub(super) struct Packed<'m, T> {
-    a: &'m [T],
-    b: &'m [T],
-    out: &'m mut [T],
+    pub(super) a: &'m [T],
+    pub(super) b: &'m [T],
+    pub(super) out: &'m mut [T],
     /// The rows, terms and columns of each product.
-    sides: [usize; 3],
+    pub(super) sides: [usize; 3],
+    /// As in [`Batch`].
+    pub(super) batch: &'m [(usize, [usize; 2])],
     /// The number of products before those of `out`.
-    first: usize,
+    pub(super) first: usize,
 }
 
-impl<'m, T> Packed<'m, T> {
-    pub(super) fn new(a: &'m [T], b: &'m [T], out: &'m mut [T], sides: [usize; 3]) -> Self {
-        Self { a, b, out, sides, first: 0 }
-    }
-
+impl<T> Packed<'_, T> {
     /// The elements of a matrix of `a`, of `b` and of `out`.
     #[inline(always)]
     fn sizes(&self) -> [usize; 3] {
         let [rows, terms, columns] = self.sides;
         [rows * terms, terms * columns, rows * columns]
     }
+
+    /// Where the operands of the first product begin, and its index along the innermost axis.
+    #[inline]
+    fn place(&self) -> ([usize; 2], usize) {
+        let (mut at, mut index) = ([0; 2], self.first);
+        for &(len, by) in self.batch {
+            at = [0, 1].map(|k| at[k] + index % len * by[k]);
+            index /= len;
+        }
+        (at, self.batch.first().map_or(0, |&(len, _)| self.first % len))
+    }
 }
 
 /// A way to multiply two contiguous matrices.
 pub(super) trait Multiply<T> {
+    /// Whether the loop is compiled for the CPU.
+    const IS_WIDE: bool = true;
+
     /// Must be `inline(always)`, so that it is compiled for the CPU.
     fn multiply(sides: [usize; 3], a: &[T], b: &[T], out: &mut [T]);
 }
@@ -142,18 +168,24 @@ pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
         type Output = ();
 
         #[inline(always)]
-        fn run(self) {
+        fn run(mut self) {
             let [size_a, size_b, size] = self.0.sizes();
-            let Packed { a, b, out, sides, first } = self.0;
-            let (mut next_a, mut next_b) = (first * size_a % a.len(), first * size_b % b.len());
-            for out in out.chunks_exact_mut(size) {
-                M::multiply(sides, &a[next_a..][..size_a], &b[next_b..][..size_b], out);
-                next_a = if next_a + size_a == a.len() { 0 } else { next_a + size_a };
-                next_b = if next_b + size_b == b.len() { 0 } else { next_b + size_b };
+            let (len, [by_a, by_b]) = self.0.batch.first().copied().unwrap_or((1, [0; 2]));
+            while !self.0.out.is_empty() {
+                let ([mut at_a, mut at_b], index) = self.0.place();
+                let Packed { a, b, ref mut out, sides, ref mut first, .. } = self.0;
+                let count = (len - index).min(out.len() / size);
+                let (row, rest) = take(out).split_at_mut(count * size);
+                for out in row.chunks_exact_mut(size) {
+                    M::multiply(sides, &a[at_a..][..size_a], &b[at_b..][..size_b], out);
+                    (at_a, at_b) = (at_a + by_a, at_b + by_b);
+                }
+                (*out, *first) = (rest, *first + count);
             }
         }
     }
-    dispatch(Each::<T, M>(matrices, PhantomData));
+    let each = Each::<T, M>(matrices, PhantomData);
+    if M::IS_WIDE { dispatch(each) } else { each.run() }
 }
 
 /// `M` rows and `N` terms times `P` columns.
@@ -175,6 +207,30 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
             }
         }
         out.copy_from_slice(sums.as_flattened());
+    }
+}
+
+/// Any rows times a column, or a row times few columns, by the obvious loops. Wider vectors take longer for so few elements.
+struct Narrow;
+
+impl<T: LinalgScalar> Multiply<T> for Narrow {
+    const IS_WIDE: bool = false;
+
+    #[inline(always)]
+    fn multiply([_, terms, columns]: [usize; 3], a: &[T], b: &[T], out: &mut [T]) {
+        if columns == 1 {
+            for (out, row) in out.iter_mut().zip(a.chunks_exact(terms)) {
+                *out = row[1..].iter().zip(&b[1..]).fold(row[0] * b[0], |sum, (&x, &y)| sum + x * y);
+            }
+            return;
+        }
+        let mut rows = a.iter().zip(b.chunks_exact(columns));
+        if let Some((&x, first)) = rows.next() {
+            out.iter_mut().zip(first).for_each(|(out, &y)| *out = x * y);
+        }
+        for (&x, row) in rows {
+            out.iter_mut().zip(row).for_each(|(out, &y)| *out = *out + x * y);
+        }
     }
 }
 
@@ -207,18 +263,21 @@ impl<T: LinalgScalar> Multiply<T> for Dots {
 /// The product of long vectors: the sum of the products of their halves, which `multiply_both` computes.
 #[inline(never)]
 fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], multiply_both: impl FnOnce([Packed<'_, T>; 2])) -> T {
-    let middle = (x.len() / 2).next_multiple_of(CHUNK);
+    let middle = middle(x.len());
     let ((low_x, high_x), (low_y, high_y)) = (x.split_at(middle), y.split_at(middle));
     let (mut low, mut high) = ([T::zero()], [T::zero()]);
-    multiply_both([
-        Packed::new(low_x, low_y, &mut low, [1, low_x.len(), 1]),
-        Packed::new(high_x, high_y, &mut high, [1, high_x.len(), 1]),
-    ]);
+    let one = |a, b, out| Packed { a, b, out, sides: [1, a.len(), 1], batch: &[], first: 0 };
+    multiply_both([one(low_x, low_y, &mut low), one(high_x, high_y, &mut high)]);
     low[0] + high[0]
 }
 
 /// The most terms of a dot product that are added in registers.
 const CHUNK: usize = 1024;
+
+/// Where a longer dot product is halved.
+pub(super) fn middle(terms: usize) -> usize {
+    (terms / 2).next_multiple_of(CHUNK)
+}
 
 /// The sum of products.
 #[inline(always)]

@@ -24,27 +24,27 @@ impl<T: LinalgScalar> Matrices<'_, T> {
     #[inline(always)]
     pub(super) fn tiles(mut self, times: impl Fn(T, T) -> T + Copy) {
         let [terms, columns] = self.sides;
-        let width = [1, 4, 8][usize::from(columns >= 4) + usize::from(columns >= 8)];
+        debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
         let mut column = 0;
         while column < columns {
-            // one wide tile that overlaps with the one before takes less time than three tiles of one column
-            let is_wide = columns - column > 2;
-            let (from, width) = if is_wide { (column.min(columns - width), width) } else { (column, 1) };
+            // one wide tile that overlaps with the one before takes less time than narrow ones
+            let is_good = |&width: &usize| width <= columns && columns - column > width / 2;
+            let width = [8, 4, 2].into_iter().find(is_good).unwrap_or(1);
+            let from = column.min(columns - width);
             match width {
                 8 => self.columns::<8>(from, times),
                 4 => self.columns::<4>(from, times),
+                2 => self.columns::<2>(from, times),
                 _ => self.columns::<1>(from, times),
             }
-            column += width;
+            column = from + width;
         }
-        debug_assert_eq!(self.a.len() / terms * columns, self.out.len());
     }
 
     /// Computes `C` columns of the result, from `column` on.
     #[inline(always)]
     fn columns<const C: usize>(&mut self, column: usize, times: impl Fn(T, T) -> T + Copy) {
-        let ([terms, columns], mut row) = (self.sides, 0);
-        let rows = self.a.len() / terms;
+        let (mut row, rows) = (0, self.a.len() / self.sides[0]);
         while row < rows {
             // as for columns
             if rows >= ROWS && rows - row > 1 {
@@ -55,7 +55,6 @@ impl<T: LinalgScalar> Matrices<'_, T> {
                 row += 1;
             }
         }
-        debug_assert!(column + C <= columns);
     }
 
     /// Computes `R` rows and `C` columns of the result, from `row` and `column` on, in registers.

@@ -8,75 +8,41 @@
 //!     results = accumulators
 //! ```
 //!
-//! A block is as many of the innermost loops as fit into L1, and a part of the next one. Where lanes are short, blocks are added
-//! first and their sum is folded. Accumulators are a stack of levels, each the sum of twice as many blocks as the level above it:
-//! that keeps the error small.
-//!
-//! Short lanes of operands of which one is read again and again, such as the coordinates of points whose distances are summed, are
-//! rows instead: the reduced loop goes outside, and that operand is copied in the order of the rows, once for a tile.
+//! A block is as many of the innermost loops as fit into L1, and a part of the next one. Accumulators are a stack of levels, each
+//! the sum of twice as many blocks as the level above it: that keeps the error small.
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Fold, SHORT_LANE, fold};
+use super::fold::{Fold, fold};
 use crate::kernel::map::contiguous_loop;
-use crate::kernel::memory::{BUFFER_BYTES, Buffer, List, SliceVec};
+use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
 use crate::kernel::nest::{
-    Dropped, ErasedNest, InputSet, Loop, Nest, Reduction, Steps, Written, longest_lane, sum_count,
+    Dropped, ErasedNest, Loop, MAX_ROWS, Nest, Reduction, Steps, Written, longest_lane, sum_count,
 };
 
-/// The most buffers that a block in place, without a copy, is as long as. Measured on 2026-11-26 with `by_hand`: 16 to 64 take
-/// about as long.
-const IN_PLACE_BUFFERS: usize = 32;
-/// The number of blocks that are added one after the other to a sum of the first level.
-const LEVEL_BLOCKS: usize = 8;
+/// The most blocks that a block in place, without a copy, is as long as.
+const IN_PLACE_BLOCKS: usize = 4;
 /// The most bytes of the results of a block.
-const RESULT_BYTES: usize = BUFFER_BYTES / 4;
+const RESULT_BYTES: usize = BLOCK_BYTES / 4;
 
-/// Memory for the results of a block.
-type ResultsBuffer = Buffer<{ RESULT_BYTES / 64 }>;
-/// The most bytes of a block with several reduced loops, and of a source that is folded without a nest.
-pub(super) const FOLD_BYTES: usize = BUFFER_BYTES / 2;
-/// Memory for a source that is folded without a nest, and for the scratch of a fold.
-pub(super) type FoldBuffer = Buffer<{ FOLD_BYTES / 64 }>;
-
-/// Memory for the sums of blocks.
-type LevelsBuffer = Buffer<{ 2 * RESULT_BYTES / 64 }>;
-
-/// Memory for a tile of a nest: the elements of a block, sums of blocks, and the results of a block.
-struct Scratch {
-    block: Buffer<{ BUFFER_BYTES / 64 }>,
-    sums: LevelsBuffer,
-    results: ResultsBuffer,
+/// Memory for a tile of a nest.
+struct TileScratch {
+    block: Scratch,
+    sums: Scratch,
+    results: Scratch,
 }
 
 /// Reduces the arranged loops of a nest.
 pub(super) fn reduce<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     match nest.fill_unreduced() {
         Ok(written) => written,
-        Err(nest) => match nest.copied_tile(BUFFER_BYTES) {
-            None => reduce_blocks(nest),
-            Some((copied, tile)) => reduce_copies(nest, copied, &tile),
-        },
+        Err(nest) => reduce_blocks(nest),
     }
 }
 
-/// Reduces tiles, each with copies of some inputs.
-#[inline(never)]
-fn reduce_copies<'s, A: Clone>(
-    nest: Nest<'_, Reduction<'_, 's, A>>,
-    copied: InputSet,
-    tile: &[usize],
-) -> Written<'s> {
-    let (mut copies, mut written) = (Buffer::<{ BUFFER_BYTES / 64 }>::new(), Written::none());
-    nest.for_each_tile(tile, &mut |nest| {
-        written.add(reduce_blocks(nest.with_copies(copied, copies.bytes())));
-    });
-    written
-}
-
 fn reduce_blocks<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    let plan = BlockPlan::of(&nest, size_of::<A>(), (nest.is_stored(), nest.max_rows()), nest.sum_loop());
-    let mut scratch = Scratch { block: Buffer::new(), sums: Buffer::new(), results: Buffer::new() };
+    let plan = BlockPlan::of(&nest, size_of::<A>(), nest.is_stored(), nest.sum_loop());
+    let mut scratch = TileScratch { block: Scratch::new(), sums: Scratch::new(), results: Scratch::new() };
     if plan.is_whole {
         return reduce_tile(nest, &plan, &mut scratch);
     }
@@ -99,59 +65,30 @@ struct BlockPlan {
     is_whole: bool,
     /// Whether a block has all steps of the reduced loops.
     holds_reduced: bool,
-    /// Whether lanes are short: they are folded once, after the blocks are added.
-    has_short_lanes: bool,
 }
 
 impl BlockPlan {
-    fn of(
-        nest: &ErasedNest,
-        size: usize,
-        (is_stored, max_rows): (bool, usize),
-        sum_loop: Option<usize>,
-    ) -> Self {
+    fn of(nest: &ErasedNest, size: usize, is_stored: bool, sum_loop: Option<usize>) -> Self {
         let (loops, contiguous) =
             (nest.loops(), if sum_loop.is_some() { None } else { contiguous_loop(nest) });
-        let is_short = |l: &Loop| !l.is_kept() && l.len() < SHORT_LANE;
-        // a reduced loop is outside a kept one
-        let first_reduced = loops.iter().position(|l| !l.is_kept());
-        let has_outer_reduced =
-            loops.iter().rposition(Loop::is_kept) > first_reduced && first_reduced.is_some();
-        let has_short_lanes = contiguous.is_none()
-            && sum_loop.is_none()
-            && has_outer_reduced
-            && loops.last().is_some_and(is_short);
-        let is_dense = is_stored && sum_loop.is_none() && !has_short_lanes && is_dense_tail(loops, size);
+        let is_dense = is_stored && sum_loop.is_none() && is_dense_tail(loops, size);
         let capacity = RESULT_BYTES / size;
-        let most = match (is_dense, has_short_lanes) {
-            // rows are added one after the other: fewer of them keep the error small
-            (true, _) if loops.last().is_some_and(Loop::is_kept) => {
-                IN_PLACE_BUFFERS / 4 * BUFFER_BYTES / size
-            }
-            (true, _) => IN_PLACE_BUFFERS * BUFFER_BYTES / size,
-            // blocks are added before their lanes are folded
-            (_, true) => capacity,
-            _ => BUFFER_BYTES / size,
-        };
+        let most = if is_dense { IN_PLACE_BLOCKS * BLOCK_BYTES / size } else { BLOCK_BYTES / size };
         let (mut in_block, mut len, mut kept) = (Steps::filled(loops.len(), 1), 1, 1);
-        let mut has_reduced = false;
         let mut add = |place: usize, limit: usize| {
             let l = &loops[place];
             let is_summed = sum_loop == Some(place);
             let fit = match l.is_kept() {
                 // these are one sum: fewer of them keep the error small
-                false if is_summed && place + 1 < loops.len() => max_rows,
+                false if is_summed && place + 1 < loops.len() => MAX_ROWS,
                 false if is_summed => longest_lane(capacity),
                 true => (most / len).min(capacity / kept),
-                // the sums of rows are folded in scratch, which must hold them
-                false if has_reduced && kept > 1 && !has_short_lanes => FOLD_BYTES / size / len,
                 false if len <= capacity => most / len,
                 false => 0,
             };
             in_block[place] = l.part(fit.min(limit));
             len *= if is_summed { sum_count(place, loops.len(), l.len()) } else { in_block[place] };
             kept *= if l.is_kept() { in_block[place] } else { 1 };
-            has_reduced |= !l.is_kept();
             in_block[place] == l.len()
         };
         if let Some((place, limit)) = contiguous {
@@ -165,13 +102,8 @@ impl BlockPlan {
                 is_whole &= add(place, usize::MAX);
             }
         }
-        let mut plan = Self {
-            steps: Steps::new(),
-            reduced: Steps::new(),
-            is_whole: true,
-            holds_reduced: true,
-            has_short_lanes,
-        };
+        let mut plan =
+            Self { steps: Steps::new(), reduced: Steps::new(), is_whole: true, holds_reduced: true };
         for (l, &steps) in loops.iter().zip(&*in_block) {
             plan.steps.push(steps);
             plan.is_whole &= steps == l.len();
@@ -188,9 +120,9 @@ impl BlockPlan {
 fn reduce_tile<'s, A: Clone>(
     nest: Nest<'_, Reduction<'_, 's, A>>,
     plan: &BlockPlan,
-    scratch: &mut Scratch,
+    scratch: &mut TileScratch,
 ) -> Written<'s> {
-    let (mut erased, Scratch { block, sums, results }, op) = (ErasedNest::new(), scratch, nest.fold());
+    let (mut erased, TileScratch { block, sums, results }, op) = (ErasedNest::new(), scratch, nest.fold());
     let inputs = nest.inputs(&mut erased);
     if plan.holds_reduced {
         let (elements, shape) = elements_of(inputs, block);
@@ -199,28 +131,21 @@ fn reduce_tile<'s, A: Clone>(
     let (mut tile, mut reduced, mut width) = (Steps::new(), plan.reduced.iter(), 1);
     for l in inputs.loops() {
         let steps = if l.is_kept() { l.len() } else { *reduced.next().unwrap_or(&1) };
-        width *= if l.is_kept() || plan.has_short_lanes { steps } else { 1 };
+        width *= if l.is_kept() { steps } else { 1 };
         tile.push(steps);
     }
-    let mut first_shape = None;
     let mut sums = Levels::new(op, sums, width);
     inputs.for_each_tile(&tile, &mut |part| {
         let (elements, shape) = elements_of(part, block);
-        sums.add(if plan.has_short_lanes { elements } else { fold_results(op, &shape, elements, results) });
-        // the first block is the largest one
-        first_shape.get_or_insert(shape);
+        sums.add(fold_results(op, &shape, elements, results));
     });
-    let sums = sums.finish();
-    match first_shape {
-        Some(shape) if plan.has_short_lanes => nest.store_results(fold_results(op, &shape, sums, results)),
-        _ => nest.store_results(sums),
-    }
+    nest.store_results(sums.finish())
 }
 
 /// The elements of a block, in place or in a buffer, or their sums along the sum loop; and the shape of these.
 fn elements_of<'x, A: Clone>(
     block: Nest<'_, Reduction<'x, '_, A>>,
-    buffer: &'x mut Buffer<{ BUFFER_BYTES / 64 }>,
+    buffer: &'x mut Scratch,
 ) -> (&'x [A], BlockShape) {
     let (sum_loop, mut shape, mut len) = (block.sum_loop(), BlockShape::new(), 1);
     if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
@@ -254,7 +179,7 @@ fn fold_results<'r, A: Clone>(
     op: &dyn Fold<A>,
     shape: &BlockShape,
     elements: &'r [A],
-    buffer: &'r mut ResultsBuffer,
+    buffer: &'r mut Scratch,
 ) -> &'r [A] {
     if shape.iter().all(|axis| axis.1) {
         return elements;
@@ -271,10 +196,10 @@ pub(super) fn fold_block<A: Clone>(
     elements: &[A],
     to: &mut SliceVec<'_, A>,
 ) {
-    let mut scratch = FoldBuffer::new();
+    let mut scratch = Scratch::new();
     let len = match **shape {
         [.., (_, false)] if shape.len() < 3 => 0,
-        _ => elements.len().min(FOLD_BYTES / size_of::<A>()),
+        _ => elements.len(),
     };
     fold(op, shape, elements, to, &mut scratch.vec(len));
 }
@@ -287,7 +212,7 @@ fn is_dense_tail(loops: &[Loop], size: usize) -> bool {
             return false;
         }
         width *= l.len();
-        if width > BUFFER_BYTES * IN_PLACE_BUFFERS {
+        if width > BLOCK_BYTES * IN_PLACE_BLOCKS {
             break;
         }
     }
@@ -341,7 +266,7 @@ impl core::ops::Deref for BlockShape {
     }
 }
 
-/// Sums of the results of blocks. [`LEVEL_BLOCKS`] of them are added one after the other, and these sums pairwise.
+/// Sums of the results of blocks, added pairwise.
 struct Levels<'t, A> {
     op: &'t dyn Fold<A>,
     /// The sums, one after the other.
@@ -350,39 +275,31 @@ struct Levels<'t, A> {
     width: usize,
     /// The most sums that fit.
     most: usize,
-    /// The number of results in the last sum.
+    /// The number of blocks with whole results.
     count: usize,
-    /// The number of sums of the first level that are complete.
-    complete: usize,
 }
 
 impl<'t, A: Clone> Levels<'t, A> {
     /// For results of up to `width` elements.
-    fn new(op: &'t dyn Fold<A>, buffer: &'t mut LevelsBuffer, width: usize) -> Self {
-        let most = (2 * RESULT_BYTES / size_of::<A>() / width).max(2);
-        Self { op, sums: buffer.vec(most * width), width, most, count: 0, complete: 0 }
+    fn new(op: &'t dyn Fold<A>, buffer: &'t mut Scratch, width: usize) -> Self {
+        let most = (2 * RESULT_BYTES / size_of::<A>() / width).clamp(2, 64);
+        Self { op, sums: buffer.vec(most * width), width, most, count: 0 }
     }
 
     /// Adds the results of a block. They are not longer than the first block's.
     fn add(&mut self, results: &[A]) {
         // shorter results do not begin a sum
-        let is_whole = results.len() == self.width;
-        if is_whole && self.count == 0 {
-            self.sums.extend(results);
-        } else {
+        if results.len() < self.width {
             let start = self.sums.len() - self.width;
-            self.op.add_row(&mut self.sums[start..][..results.len()], results);
+            return self.op.add_row(&mut self.sums[start..], results);
         }
-        self.count += usize::from(is_whole);
-        if self.count == LEVEL_BLOCKS {
-            self.count = 0;
-            self.complete += 1;
-            for _ in 0..self.complete.trailing_zeros() {
-                self.join();
-            }
-            if self.sums.len() == self.most * self.width {
-                self.join();
-            }
+        if self.sums.len() == self.most * self.width {
+            self.join();
+        }
+        self.sums.extend(results);
+        self.count += 1;
+        for _ in 0..self.count.trailing_zeros() {
+            self.join();
         }
     }
 

@@ -2,9 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::block::FOLD_BYTES;
 use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
-use crate::kernel::nest::{ElementLoopsOf, MapReduce};
+use crate::kernel::nest::{ElementLoopsOf, MapReduce, ROUNDS};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled};
 use crate::kernel::source::Cloned;
@@ -12,10 +11,10 @@ use crate::kernel::source::Cloned;
 /// The fewest rows of joined rows.
 const MIN_JOINED_ROWS: usize = 8;
 /// The most bytes of a row of joined rows. Long ones keep the error small: fewer of them are added one after the other.
-const JOINED_BYTES: usize = FOLD_BYTES / 4;
+const JOINED_BYTES: usize = 1 << 10;
 /// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take
 /// about as long.
-pub(super) const SHORT_LANE: usize = 16;
+const SHORT_LANE: usize = 16;
 /// The number of accumulators of a lane after these are halved.
 const LAST_ACCUMULATORS: usize = 8;
 
@@ -179,7 +178,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     }
 }
 
-/// The sums of the first `N` elements of rows.
+/// The sums of the first `N` elements of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets.
 #[inline(always)]
 fn column<A: Clone, O: Operation<A>, const N: usize>(
     op: O,
@@ -189,12 +188,21 @@ fn column<A: Clone, O: Operation<A>, const N: usize>(
 ) -> [A; N] {
     let part =
         |row: usize| elements[row * width..].first_chunk::<N>().expect("a row of `N` elements or more");
-    let mut sums = part(0).clone();
-    for row in 1..count {
-        let part = part(row);
+    let add = |sums: &mut [A; N], more: &[A; N]| {
         for i in 0..N {
-            sums[i] = op.apply(sums[i].clone(), part[i].clone());
+            sums[i] = op.apply(sums[i].clone(), more[i].clone());
         }
+    };
+    let rounds = |from: usize| {
+        let mut sums = part(from).clone();
+        for row in from + 1..count.min(from + ROUNDS) {
+            add(&mut sums, part(row));
+        }
+        sums
+    };
+    let mut sums = rounds(0);
+    for from in (ROUNDS..count).step_by(ROUNDS) {
+        add(&mut sums, &rounds(from));
     }
     sums
 }
@@ -221,13 +229,11 @@ struct ByAccumulators<O>(O);
 impl<A: Clone, O: Operation<A>> FoldLane<A> for ByAccumulators<O> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
-        // measured on 2026-11-26 with `by_hand`: maxima of f64 take 0.6 of the time of 16, maxima of f32 0.9 of that of 64
-        if const { !O::IS_PLUS } {
-            lane::<A, O, 32>(self.0, elements)
-        } else if const { size_of::<A>() <= 4 } {
+        // eight vectors; maxima of f32 take 0.9 of the time by four
+        if const { O::IS_PLUS && size_of::<A>() <= 4 } {
             lane::<A, O, 64>(self.0, elements)
         } else {
-            lane::<A, O, 16>(self.0, elements)
+            lane::<A, O, 32>(self.0, elements)
         }
     }
 }
@@ -312,9 +318,6 @@ fn fold_groups<A: Clone, O: Operation<A>>(
     }
     len / factor
 }
-
-/// The rounds of a lane that are added to one set of accumulators, before this set is added to that of the rounds before.
-const ROUNDS: usize = 32;
 
 /// Reduces a lane, with several accumulators if it is long enough.
 #[inline(always)]

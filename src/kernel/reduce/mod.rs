@@ -3,7 +3,8 @@
 //! | the source | the way |
 //! |---|---|
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
-//! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::run_small`: one fold, without a nest |
+//! | few elements | `Destination::combine_few`: one block, without a nest |
+//! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
 //! | everything else | `Job::run_large`: a nest, halved while it is large, and [`block`] for each part |
 //!
 //! A nest is halved along its outermost loop. Along a kept loop, each half has its own outputs; along a reduced loop, the results
@@ -21,13 +22,13 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{BlockShape, FOLD_BYTES, FoldBuffer, fold_block};
+use block::{BlockShape, fold_block};
 
 use super::ensure;
-use super::memory::{BUFFER_BYTES, Reserved, SliceVec, filled};
+use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, filled};
 use super::nest::{
-    Destination, Dropped, ErasedNest, LaneItem, Loop, Nest, Output, RawInputs, Reduction, SMALL_NEST,
-    SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
+    Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
+    SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
@@ -54,16 +55,8 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        let is_small = is_small(source.inputs(), shape, reserved.shape(), size_of::<A>());
-        let order = if is_small { None } else { Some(&kept as _) };
-        return reserved.filled_by(order, &mut |out| {
-            run(Job {
-                source: source.clone(),
-                shape,
-                destination: Some(Destination::slots(out)),
-                dropped,
-                is_small,
-            })
+        return reserved.filled_by(Some(&kept), |out| {
+            run(Job { source: source.clone(), shape, destination: Some(Destination::slots(out)), dropped })
         });
     }
     // initialised: a panic drops the results stored so far
@@ -90,11 +83,10 @@ pub(crate) fn into<A: Clone, D: Dimension>(
         return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
     if const { can_leak::<A>() } {
-        let is_small = is_small(source.inputs(), shape, out.shape(), size_of::<A>());
         // shared by threads, each of which stores results in its own outputs
         let store = SharedVisitor::new(store);
         let destination = Some(Destination::elements(Output::of(out), &store));
-        run(Job { source: source.clone(), shape, destination, dropped, is_small });
+        run(Job { source: source.clone(), shape, destination, dropped });
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
@@ -130,7 +122,6 @@ pub(crate) struct Job<'j, 's, A> {
     shape: &'j [usize],
     destination: Option<Destination<'j, 's, A>>,
     dropped: Dropped<'j>,
-    is_small: bool,
 }
 
 /// Runs a reduction of elements that [can leak](can_leak).
@@ -168,18 +159,11 @@ macro_rules! reduce_precompiled {
 }
 reduce_precompiled!(f32 f64 i32 i64);
 
-/// Whether [`Job::run_small`] serves: the source has few elements, and their order is that of the results.
-fn is_small(inputs: &RawInputs<'_>, shape: &[usize], out: &[usize], size: usize) -> bool {
-    let most = SMALL_NEST.min(FOLD_BYTES / size);
-    let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-    let is_row = || out.iter().filter(|&&size| size > 1).count() < 2;
-    len > 0 && len <= most && (inputs.are_standard() || is_row())
-}
-
-/// The loop along which to halve a large nest: the outermost one, or the outermost kept one if a buffer does not hold the
-/// results, which two halves of a reduced loop would have to combine.
-fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
-    if steps(loops) / 2 < GRAIN {
+/// The loop along which to halve a nest that is large, or whose copies are: the outermost one, or the outermost kept one if a
+/// buffer does not hold the results, which two halves of a reduced loop would have to combine.
+fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
+    let (loops, (_, bytes), size) = (nest.loops(), nest.to_copy(), size_of::<A>());
+    if steps(loops) / 2 < GRAIN && bytes <= COPIES_BYTES {
         return None;
     }
     let is_kept = |l: &Loop| l.is_kept();
@@ -187,73 +171,66 @@ fn place_to_halve(loops: &[Loop], size: usize) -> Option<usize> {
     for l in loops.iter().filter(|l| l.is_kept()) {
         results = results.saturating_mul(l.len());
     }
-    if results > BUFFER_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
+    if results > BLOCK_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
 }
 
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
     fn run(&mut self) -> Written<'s> {
-        match self.destination.take() {
-            None => Written::none(),
-            Some(destination) if self.is_small => self.run_small(destination),
-            Some(destination) => self.run_large(destination),
+        let Some(destination) = self.destination.take() else { return Written::none() };
+        let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+        if len > SMALL_NEST.min(STACK_BYTES / size_of::<A>()) {
+            return self.run_large(destination);
         }
+        destination.fill_by(|slots| {
+            let few = slots.combine_few(&self.source, self.shape, self.dropped);
+            few.unwrap_or_else(|slots| self.fold(slots))
+        })
+    }
+
+    /// Folds the elements in the order of the shape, if that is the order of the slots.
+    #[inline(never)]
+    fn fold<'t>(&self, slots: Destination<'_, 't, A>) -> Written<'t> {
+        let (mut shape, mut buffer, len) = (BlockShape::new(), Scratch::new(), self.shape.iter().product());
+        shape.push_axes(self.shape, slots.shape(), self.dropped);
+        let slots = match slots.into_slots() {
+            Ok(slots) => slots,
+            Err(slots) => return self.run_large(slots),
+        };
+        let mut computed = buffer.vec(len);
+        let elements = self.source.as_slice().unwrap_or_else(|| {
+            computed.filled(len, |slots| self.source.fill(self.shape, slots));
+            if let Some(prepare) = self.source.prepare() {
+                prepare(&mut computed);
+            }
+            &computed
+        });
+        Written::appended(slots, |results| fold_block(self.source.fold(), &shape, elements, results))
     }
 
     #[inline(never)]
-    fn run_large(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
+    fn run_large<'t>(&self, destination: Destination<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
         match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
             Some(nest) => reduce_halves(nest.arranged()),
             None => Written::none(),
         }
     }
+}
 
-    /// Reduces a source of a few elements without arranging loops.
-    fn run_small(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
-        let mut block_shape = BlockShape::new();
-        block_shape.push_axes(self.shape, destination.shape(), self.dropped);
-        match destination.into_slots() {
-            Ok(slots) => Written::appended(slots, |results| self.fold_small(&block_shape, results)),
-            Err(destination) => self.store_small(&block_shape, destination),
-        }
-    }
-
+/// Reduces a nest after copying the inputs that are read again.
+fn reduce_part<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     #[inline(never)]
-    fn store_small(&self, block_shape: &BlockShape, destination: Destination<'_, 's, A>) -> Written<'s> {
-        let mut buffer = FoldBuffer::new();
-        let mut results = buffer.vec(block_shape.result_count());
-        self.fold_small(block_shape, &mut results);
-        let mut erased = ErasedNest::new();
-        match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => nest.store_results(&results),
-            None => Written::none(),
-        }
+    fn reduce_copied<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, copied: InputSet) -> Written<'s> {
+        block::reduce(nest.with_copies(copied, &mut Scratch::new()))
     }
-
-    /// Folds the elements of a source in the order of its shape.
-    fn fold_small(&self, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
-        match self.source.as_slice() {
-            Some(elements) => fold_block(self.source.fold(), block_shape, elements, to),
-            None => self.fold_buffered(block_shape, to),
-        }
-    }
-
-    #[inline(never)]
-    fn fold_buffered(&self, block_shape: &BlockShape, to: &mut SliceVec<'_, A>) {
-        let (mut buffer, len) = (FoldBuffer::new(), self.shape.iter().product());
-        let mut elements = buffer.vec(len);
-        elements.filled(len, |slots| self.source.fill(self.shape, slots));
-        if let Some(prepare) = self.source.prepare() {
-            prepare(&mut elements);
-        }
-        fold_block(self.source.fold(), block_shape, &elements, to);
-    }
+    let (copied, bytes) = nest.to_copy();
+    if bytes == 0 { block::reduce(nest) } else { reduce_copied(nest, copied) }
 }
 
 fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    match place_to_halve(nest.loops(), size_of::<A>()) {
-        None => block::reduce(nest),
+    match place_to_halve(&nest) {
+        None => reduce_part(nest),
         Some(place) if nest.loops()[place].is_kept() => {
             let [(mut written, _), (more, _)] =
                 nest.run_halves(place, |nest| (reduce_halves(nest), Vec::new()));
@@ -270,9 +247,9 @@ fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<
 
 /// Reduces a nest without outputs to its results, in the order of the kept loops.
 fn reduce_to_vec<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
-    let Some(place) = place_to_halve(nest.loops(), size_of::<A>()) else {
+    let Some(place) = place_to_halve(&nest) else {
         let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-        return filled(len, |slots| block::reduce(nest.with_slots(slots)));
+        return filled(len, |slots| reduce_part(nest.with_slots(slots)));
     };
     let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
     let [(_, mut first), (_, second)] = nest.run_halves(place, |nest| (Written::none(), reduce_to_vec(nest)));

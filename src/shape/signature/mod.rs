@@ -187,8 +187,8 @@ impl<'s> Signature<'s> {
     pub(crate) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
         let mut cores = self.cores(parts)?;
         if self.results() != 1 {
-            let (request, found) = (self.request(parts), self.results());
-            return Err(fail!(request, ResultCount, "the number of results is {found}, expected 1"));
+            let (builder, found) = (self.builder(parts), self.results());
+            return Err(fail!(builder, ResultCount, "the number of results is {found}, expected 1"));
         }
         Ok(self.results_of(&mut cores, parts)?.swap_remove(0))
     }
@@ -202,7 +202,7 @@ impl<'s> Signature<'s> {
     /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
         if parts.len() != self.operands() {
-            return Err(self.operand_count(self.request(parts), parts.len()));
+            return Err(self.operand_count(self.builder(parts), parts.len()));
         }
         let mut cores = Cores::of(self.text);
         cores.leave_out_missing(&parts.iter().map(|part| part.base().len()).collect::<Vec<_>>());
@@ -218,7 +218,7 @@ impl<'s> Signature<'s> {
         for (operand, part) in parts.iter().enumerate() {
             let (expected, found) = (cores.bases[operand].len(), part.base().len());
             if found != expected {
-                return Err(base_axes(self.request(parts), Some(operand), expected, found));
+                return Err(base_axes(self.builder(parts), Some(operand), expected, found));
             }
         }
         // A size that is not the number in the signature comes before names with two sizes.
@@ -228,8 +228,8 @@ impl<'s> Signature<'s> {
                 let symbol = cores.symbol(operand, axis);
                 let expected = *symbol.size.get_or_insert(size);
                 if symbol.is_number && size != expected {
-                    let (request, mark) = (self.request(parts), part.mark(operand, axis));
-                    return Err(base_size(request, Some(operand), axis, [&size, &expected], mark));
+                    let (builder, mark) = (self.builder(parts), part.mark(operand, axis));
+                    return Err(base_size(builder, Some(operand), axis, [&size, &expected], mark));
                 }
                 let &mut first = symbol.first.get_or_insert((operand, axis));
                 if size != expected && clash.is_none() {
@@ -240,11 +240,11 @@ impl<'s> Signature<'s> {
         if let Some((name, (operand, axis), size, (other, other_axis), other_size)) = clash {
             let marks = [parts[operand].mark(operand, axis), parts[other].mark(other, other_axis)];
             let places = [(operand, axis), (other, other_axis)];
-            return Err(two_sizes(self.request(parts), name, places, [&size, &other_size], marks));
+            return Err(two_sizes(self.builder(parts), name, places, [&size, &other_size], marks));
         }
         let size = |axis: &CoreAxis| {
             let Symbol { text, size, .. } = cores.symbols[axis.symbol];
-            size.ok_or_else(|| unknown_symbol(self.request(parts), text))
+            size.ok_or_else(|| unknown_symbol(self.builder(parts), text))
         };
         cores.bases[self.operands()..].iter().map(|base| base.iter().map(size).collect()).collect()
     }
@@ -256,13 +256,13 @@ impl<'s> Signature<'s> {
 
     /// The error of another number of operands.
     #[cold]
-    pub(crate) fn operand_count(&self, request: ErrorBuilder, found: usize) -> BroadcastError {
+    pub(crate) fn operand_count(&self, builder: ErrorBuilder, found: usize) -> BroadcastError {
         let expected = self.operands();
-        fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}")
+        fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}")
     }
 
     #[cold]
-    pub(crate) fn request(&self, parts: &[BatchShape<'_>]) -> ErrorBuilder {
+    pub(crate) fn builder(&self, parts: &[BatchShape<'_>]) -> ErrorBuilder {
         ErrorBuilder::new(&caller::SIGNATURE, parts).text(&self.text)
     }
 }
@@ -270,14 +270,14 @@ impl<'s> Signature<'s> {
 /// The error of a name with two sizes, at base axes of two operands.
 #[cold]
 pub(crate) fn two_sizes(
-    request: ErrorBuilder,
+    builder: ErrorBuilder,
     name: &str,
     [(operand, axis), (other, other_axis)]: [(usize, usize); 2],
     [size, other_size]: [&dyn fmt::Display; 2],
     marks: [Mark; 2],
 ) -> BroadcastError {
     fail!(
-        request.at(axis as i128).marks(&marks).sizes(&[size, other_size]),
+        builder.at(axis as i128).marks(&marks).sizes(&[size, other_size]),
         BaseSymbol,
         "{name} is {size} at base axis {axis} of operand {operand} \
          and {other_size} at base axis {other_axis} of operand {other}"
@@ -286,8 +286,8 @@ pub(crate) fn two_sizes(
 
 /// The error of a name that occurs in the results only.
 #[cold]
-pub(crate) fn unknown_symbol(request: ErrorBuilder, name: &str) -> BroadcastError {
-    fail!(request, UnknownSymbol, "no operand has an axis {name} that says the size of the result's")
+pub(crate) fn unknown_symbol(builder: ErrorBuilder, name: &str) -> BroadcastError {
+    fail!(builder, UnknownSymbol, "no operand has an axis {name} that says the size of the result's")
 }
 
 /// The shapes and sizes that [`Signature::resolve`] finds; see the example there.

@@ -1,14 +1,9 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
-use super::{sizes, sizes_mut};
+use super::{checked_len, joint_ndim, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, ConstText, ErrorBuilder, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
-
-/// Whether an axis stretches from size `from` to size `to`.
-pub(crate) const fn stretches(from: usize, to: usize) -> bool {
-    from == to || from == 1
-}
 
 /// The joint size of an axis: the size that is not 1, or 1. `None` if both sizes are not 1 and differ.
 pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
@@ -19,18 +14,6 @@ pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
     } else {
         None
     }
-}
-
-/// The number of elements of `shape`; `None` where its non-zero sizes multiply past `isize::MAX`.
-#[inline]
-pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
-    let (mut product, mut empty, mut axis) = (1usize, false, 0);
-    while axis < shape.len() {
-        empty |= shape[axis] == 0;
-        product = product.saturating_mul(if shape[axis] == 0 { 1 } else { shape[axis] });
-        axis += 1;
-    }
-    if product > isize::MAX.unsigned_abs() { None } else { Some(if empty { 0 } else { product }) }
 }
 
 /// The joint shape of any number of shapes.
@@ -116,21 +99,8 @@ pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
 /// `Incompatible` and `Overflow`.
 #[inline]
 pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
-    let mut joint = D::zeros(joint_ndim(shapes));
-    if join(shapes, sizes_mut(&mut joint)) && checked_len(sizes(&joint)).is_some() {
-        return Ok(joint);
-    }
-    Err(joint_error(shapes))
-}
-
-/// The number of axes of the joint shape.
-#[inline]
-pub(crate) fn joint_ndim(shapes: impl IntoIterator<Item: AsRef<[usize]>>) -> usize {
-    let mut ndim = 0;
-    for shape in shapes {
-        ndim = ndim.max(shape.as_ref().len());
-    }
-    ndim
+    let joint = joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some());
+    joint.ok_or_else(|| joint_error(shapes))
 }
 
 /// Writes the joint shape into `joint`, which has its number of axes, and returns whether the shapes broadcast together.
@@ -158,22 +128,22 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::TOGETHER, shapes), shapes)
 }
 
-/// The joint shape of the shapes of a request. Overflow is not checked.
+/// The joint shape, with the error of `builder`. Overflow is not checked.
 ///
 /// # Errors
 /// `Incompatible`.
 pub(crate) fn joint_shape(
     shapes: &[&[usize]],
-    request: &dyn Fn() -> ErrorBuilder,
+    builder: &dyn Fn() -> ErrorBuilder,
 ) -> Result<Vec<usize>, BroadcastError> {
     let mut joint = vec![1; joint_ndim(shapes)];
-    if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(request(), shapes)) }
+    if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(builder(), shapes)) }
 }
 
 /// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two
 /// shapes that do, else overflow.
 #[cold]
-pub(crate) fn joint_error_of(request: ErrorBuilder, shapes: &[&[usize]]) -> BroadcastError {
+pub(crate) fn joint_error_of(builder: ErrorBuilder, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
     for axis in 0..ndim {
@@ -182,14 +152,14 @@ pub(crate) fn joint_error_of(request: ErrorBuilder, shapes: &[&[usize]]) -> Broa
         for (operand, shape) in shapes.iter().enumerate() {
             let Some(own) = (axis + shape.len()).checked_sub(ndim) else { continue };
             match joint_size(size, shape[own]) {
-                None => return request.incompatible(axis, [size, shape[own]], [first, operand]),
+                None => return builder.incompatible(axis, [size, shape[own]], [first, operand]),
                 Some(joint) if joint != size => (size, first) = (joint, operand),
                 _ => {}
             }
         }
         joint.push(size);
     }
-    request.overflow(&joint)
+    builder.overflow(&joint)
 }
 
 /// [`broadcast_shapes`] for two arrays of sizes, in `const` context too.

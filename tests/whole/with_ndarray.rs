@@ -1,6 +1,5 @@
-//! `with_crate.rs` with ndarray alone, for comparison. A test compares the results; the example compares the texts.
-//!
-//! The results are the same, but a shape that does not fit panics, and every axis is counted by hand.
+//! The functions of `examples/wine/with_crate.rs` with ndarray alone. The results are the same, but a shape that does not fit
+//! panics, and every axis is counted by hand.
 
 use super::{Parameters, Prediction};
 use ndarray::{Array2, Axis};

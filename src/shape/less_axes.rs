@@ -1,10 +1,7 @@
-//! Reduced axes: the shape of a reduction over axes, and the shapes that an array can be reduced to.
+//! Numbers of axes as types: fewer axes, the axes of a reduction, and the shape of its result.
 
-use super::output::{first_clash, leading_axes};
-use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, TargetShape, sizes, sizes_mut, sizes_only};
-use crate::error::caller::Caller;
-use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
-use crate::kernel::memory::Reserved;
+use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, sizes_mut};
+use crate::error::{BroadcastError, ErrorBuilder};
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
 use core::ops::RangeFull;
@@ -110,7 +107,9 @@ impl<K: Dimension> LessAxes<K> for IxDyn {
     message = "`{Self}` does not name axes of an array with dimension type `{D}`",
     label = "expected axes",
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
-            an `AxisSet`, `..` for all axes, or `keepdims(…)` of these"
+            an `AxisSet`, `..` for all axes, or `keepdims(…)` of these",
+    note = "where the type of the axes is a parameter `X`, add the bound `X: ReducedAxes<D>`, which is in \
+            `ndarray_broadcast::bounds`"
 )]
 pub trait ReducedAxes<D: Dimension>: AxisNumbers {
     /// The dimension type of the result.
@@ -180,8 +179,8 @@ impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
 #[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
     #[inline(always)]
-    fn mask(&self, ndim: usize, request: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
-        self.0.mask(ndim, request)
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+        self.0.mask(ndim, builder)
     }
 
     fn numbers(&self, ndim: usize) -> Vec<i128> {
@@ -189,19 +188,18 @@ impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
     }
 }
 
-/// Memory for the result of a reduction over axes, and the set of these axes. The result has them only if `X::KEEPS`.
+/// The shape of the result of a reduction over axes, and the set of these axes. The result has them only if `X::KEEPS`.
 ///
 /// # Errors
-/// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`; `TooLarge`.
+/// In this order: `AxisOutOfBounds` with the smallest axis that does not exist; `DuplicateAxis`.
 #[inline(always)]
-pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
+pub(crate) fn reduced_dim<D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
-    request: impl Fn() -> ErrorBuilder,
-) -> Result<(Reserved<A, X::Left>, AxisMask), BroadcastError> {
+    builder: impl Fn() -> ErrorBuilder,
+) -> Result<(X::Left, AxisMask), BroadcastError> {
     let ndim = shape.len();
-    let request = || request().axes(axes.numbers(ndim));
-    let reduced = axes.mask(ndim, request)?;
+    let reduced = axes.mask(ndim, builder)?;
     let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });
     if X::KEEPS {
         sizes_mut(&mut result).copy_from_slice(shape);
@@ -213,82 +211,5 @@ pub(crate) fn reduced_result<A, D: Dimension, X: ReducedAxes<D>>(
             *size = shape[axis];
         }
     }
-    Ok((reserved(result, request)?, reduced))
-}
-
-/// Memory for a result of the shape of a target, if a source of shape `shape` can be summed to it. `operands` lists the
-/// operands' shapes for an error.
-///
-/// # Errors
-/// In this order: `InvalidSize` where a size is negative or too large; the errors of [`check_sums`]; `TooLarge`.
-#[inline(always)]
-pub(crate) fn sum_target<'s, A, T: TargetShape>(
-    shape: &[usize],
-    target: &T,
-    operation: &'static Caller,
-    operands: impl Fn() -> Vec<&'s [usize]>,
-) -> Result<Reserved<A, T::Dim>, BroadcastError> {
-    let request = || ErrorBuilder::new(operation, &operands()).to(&target.for_message());
-    let dim = sizes_only(target, request)?;
-    check_sums(shape, sizes(&dim), request, &operands)?;
-    reserved(dim, request)
-}
-
-/// Checks that a source of `shape` can be summed to `target`. `request` has the target, and `operands` lists the
-/// operands' shapes for an error.
-///
-/// # Errors
-/// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is
-/// not 1 in the target.
-#[inline(always)]
-pub(crate) fn check_sums<'s>(
-    shape: &[usize],
-    target: &[usize],
-    request: impl FnOnce() -> ErrorBuilder,
-    operands: impl FnOnce() -> Vec<&'s [usize]>,
-) -> Result<(), BroadcastError> {
-    match leading_axes(target, shape) {
-        Some(_) => Ok(()),
-        None => Err(sum_error(request(), &operands(), shape, target)),
-    }
-}
-
-/// The error of [`check_sums`].
-#[cold]
-fn sum_error(
-    request: ErrorBuilder,
-    operands: &[&[usize]],
-    shape: &[usize],
-    target: &[usize],
-) -> BroadcastError {
-    match first_clash(&[target], shape) {
-        Some((axis, [size, own], _)) if target.len() <= shape.len() => {
-            // A size of 1 may come from a missing axis.
-            let has_size = |operand: &&[usize]| {
-                let own_axis = (operand.len() + axis).checked_sub(shape.len());
-                own_axis.is_some_and(|own_axis| operand[own_axis] == own)
-            };
-            let operand = operands.iter().position(has_size).unwrap_or(0);
-            request.incompatible(axis, [own, size], [operand, operands.len()])
-        }
-        _ => too_many_axes(request, shape.len(), target.len()),
-    }
-}
-
-/// The error of a sum to a target with more axes than the array or its batch.
-#[cold]
-pub(crate) fn too_many_axes(request: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
-    fail!(request, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
-}
-
-/// Memory for a result of this shape.
-///
-/// # Errors
-/// `TooLarge`, of the request.
-#[inline(always)]
-pub(crate) fn reserved<A, D: Dimension>(
-    shape: D,
-    request: impl FnOnce() -> ErrorBuilder,
-) -> Result<Reserved<A, D>, BroadcastError> {
-    Reserved::new(shape).map_err(|shape| request().too_large(sizes(&shape), size_of::<A>()))
+    Ok((result, reduced))
 }

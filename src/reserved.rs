@@ -1,0 +1,18 @@
+//! Memory for results.
+
+use crate::error::{BroadcastError, ErrorBuilder};
+use crate::kernel::memory::Reserved;
+use crate::shape::sizes;
+use ndarray::Dimension;
+
+/// Memory for a result of this shape.
+///
+/// # Errors
+/// `TooLarge`.
+#[inline(always)]
+pub(crate) fn reserved<A, D: Dimension>(
+    shape: D,
+    builder: impl FnOnce() -> ErrorBuilder,
+) -> Result<Reserved<A, D>, BroadcastError> {
+    Reserved::new(shape).map_err(|shape| builder().too_large(sizes(&shape), size_of::<A>()))
+}
