@@ -58,7 +58,7 @@ impl<'s> Conditions<'s> {
             None => *first = position,
         }
         *last = position;
-        self.entries.push(Entry { dim, place, var: None, is_fixed, next: NO_ENTRY });
+        self.entries.push(Entry::new(dim, place, is_fixed));
     }
 
     fn count(&self) -> usize {
@@ -131,7 +131,7 @@ impl<'s, 'n> System<'s, 'n> {
     fn bind(&mut self) -> Result<(), BroadcastError> {
         for [mut position, _] in self.axes.ends.iter().copied() {
             while let Some(entry) = self.axes.entries.get_mut(position as usize) {
-                entry.var = self.vars.at(entry.dim, entry.place)?;
+                *entry = entry.with_var(self.vars.at(entry.dim, entry.place)?);
                 position = entry.next;
             }
         }
@@ -155,7 +155,7 @@ impl<'s, 'n> System<'s, 'n> {
     }
 
     pub(super) fn span_at(&self, entry: Entry<'_>) -> Span {
-        entry.var.map_or_else(|| entry.dim.span(), |var| self.vars.span(var))
+        entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.span(var))
     }
 
     /// Forces sizes until nothing changes.
@@ -182,12 +182,12 @@ impl<'s, 'n> System<'s, 'n> {
         let (mut class, mut named, mut changed, mut fits) = (None, false, false, true);
         let mut size = self.axes.sizes[axis];
         for &entry in self.axes.at(axis) {
-            let span = entry.var.map_or_else(|| entry.dim.span(), |var| self.vars.span(var));
-            if !entry.is_fixed && span.contains(1) {
-                named |= entry.var.is_some();
+            let span = entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.span(var));
+            if !entry.is_fixed() && span.contains(1) {
+                named |= entry.var().is_some();
                 continue;
             }
-            if let Some(var) = entry.var {
+            if let Some(var) = entry.var() {
                 let united = self.vars.unite(*class.get_or_insert(var), var);
                 changed |= united == Some(true);
                 fits = united.is_some();
@@ -213,7 +213,7 @@ impl<'s, 'n> System<'s, 'n> {
         if named && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.sizes_not_one(var));
             for &entry in self.axes.at(axis) {
-                let Some(var) = entry.var.filter(|_| !entry.is_fixed) else { continue };
+                let Some(var) = entry.var().filter(|_| !entry.is_fixed()) else { continue };
                 if self.vars.span(var).contains(1)
                     && class.is_none_or(|class| !self.vars.are_equal(class, var))
                 {
@@ -227,7 +227,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
     fn narrow_to(&mut self, var: Var, size: Span, axis: usize) -> bool {
         let mut places = [None; 2];
-        for &entry in self.axes.at(axis).filter(|entry| entry.var.is_none()) {
+        for &entry in self.axes.at(axis).filter(|entry| entry.var().is_none()) {
             for (end, place) in places.iter_mut().enumerate() {
                 if place.is_none() && entry.dim.span().end(end) == size.end(end) {
                     *place = Some(entry.place);
@@ -249,7 +249,7 @@ impl<'s, 'n> System<'s, 'n> {
         let mut forced = Vec::new();
         for &entry in self.axes.at(axis) {
             let span = self.span_at(entry);
-            if entry.is_fixed || !span.contains(1) {
+            if entry.is_fixed() || !span.contains(1) {
                 forced.push((entry, span));
             }
         }
@@ -264,7 +264,7 @@ impl<'s, 'n> System<'s, 'n> {
         // of a single shape, a size that excludes those of a name is one of the name, not of the axis
         let is_single = a.0.place.operand == PackedPlace::SHAPE;
         if is_single || self.vars.is_earlier(a, b.1) || self.vars.is_earlier(b, a.1) {
-            let sides = if a.0.var.is_some() { [a, b] } else { [b, a] };
+            let sides = if a.0.var().is_some() { [a, b] } else { [b, a] };
             return Clash::Name(self.vars.conflict(sides, sides[1].0.place));
         }
         let note = self.note(axis, a, b.1) + &self.note(axis, b, a.1);
@@ -279,9 +279,7 @@ impl<'s, 'n> System<'s, 'n> {
         let side = *excluded.unwrap_or(&forced[0]);
         let (entry, span) = side;
         if self.vars.is_earlier(side, number) {
-            return Clash::Name(
-                self.vars.conflict([side, (Entry { var: None, ..entry }, number)], entry.place),
-            );
+            return Clash::Name(self.vars.conflict([side, (entry.with_var(None), number)], entry.place));
         }
         let is_elsewhere = entry.dim.span().intersect(number).is_some();
         let own = if is_elsewhere { span.into() } else { entry.dim.clone() };
@@ -341,9 +339,9 @@ impl<'s, 'n> System<'s, 'n> {
             return None;
         }
         let mut names = Vec::new();
-        for &entry in self.axes.at(axis).filter(|entry| !entry.is_fixed) {
+        for &entry in self.axes.at(axis).filter(|entry| !entry.is_fixed()) {
             let span = self.span_at(entry);
-            let Some(var) = entry.var else {
+            let Some(var) = entry.var() else {
                 // nothing else depends on a size without a name
                 if span.intersect(size).is_some() {
                     return None;
@@ -374,8 +372,8 @@ impl<'s, 'n> System<'s, 'n> {
     fn forced(&self, axis: usize) -> Option<(Option<Var>, Span)> {
         let (mut found, mut class) = (self.axes.sizes[axis] != Span::ANY, None);
         for &entry in self.axes.at(axis) {
-            if entry.is_fixed || !self.span_at(entry).contains(1) {
-                (found, class) = (true, class.or(entry.var));
+            if entry.is_fixed() || !self.span_at(entry).contains(1) {
+                (found, class) = (true, class.or(entry.var()));
             }
         }
         let span = class.map_or(self.axes.sizes[axis], |var| self.vars.hull(var));
@@ -392,8 +390,8 @@ impl<'s, 'n> System<'s, 'n> {
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
         for &entry in self.axes.at(axis) {
-            let span = entry.var.map_or(entry.dim.span(), |var| self.vars.hull(var));
-            let root = entry.var.map(|var| self.vars.root(var));
+            let span = entry.var().map_or(entry.dim.span(), |var| self.vars.hull(var));
+            let root = entry.var().map(|var| self.vars.root(var));
             if span == Span::ONE || (root.is_some() && root == name) {
                 continue;
             }
@@ -411,7 +409,7 @@ impl<'s, 'n> System<'s, 'n> {
     pub(super) fn of_target(&self, axis: usize) -> Dim {
         let entry = self.axes.at(axis).find(|entry| entry.place.operand == PackedPlace::TARGET);
         let own = entry.map_or(Span::ANY, |entry| entry.dim.span());
-        if let Some(var) = entry.and_then(|entry| entry.var) {
+        if let Some(var) = entry.and_then(|entry| entry.var()) {
             return self.vars.dim(var, true);
         }
         match self.forced(axis) {

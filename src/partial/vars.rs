@@ -67,15 +67,37 @@ pub(super) struct Savepoint(usize, usize);
 pub(super) struct Entry<'s> {
     pub(super) dim: &'s Dim,
     pub(super) place: PackedPlace,
-    /// The variable of a named size.
-    pub(super) var: Option<Var>,
-    pub(super) is_fixed: bool,
+    /// The variable of a named size, else `NO_VAR`, in the bits below `FIXED`. As fields of their own, they would make a long
+    /// list a third longer.
+    bits: u32,
     /// The position of the next size at the axis.
     pub(super) next: u32,
 }
 
+const FIXED: u32 = 1 << 31;
+const NO_VAR: Var = FIXED - 1;
+
 /// One of two sizes that exclude each other: as written, and what is left of it.
 pub(super) type Side<'s> = (Entry<'s>, Span);
+
+impl<'s> Entry<'s> {
+    /// The last size at an axis, without a variable.
+    pub(super) fn new(dim: &'s Dim, place: PackedPlace, is_fixed: bool) -> Self {
+        Self { dim, place, bits: if is_fixed { FIXED | NO_VAR } else { NO_VAR }, next: u32::MAX }
+    }
+
+    pub(super) fn with_var(self, var: Option<Var>) -> Self {
+        Self { bits: self.bits & FIXED | var.unwrap_or(NO_VAR), ..self }
+    }
+
+    pub(super) fn var(&self) -> Option<Var> {
+        Some(self.bits & NO_VAR).filter(|&var| var != NO_VAR)
+    }
+
+    pub(super) fn is_fixed(&self) -> bool {
+        self.bits & FIXED != 0
+    }
+}
 
 impl Class {
     pub(super) fn of(id: usize) -> Self {
@@ -319,7 +341,7 @@ impl<'n> Vars<'n> {
     /// call.
     pub(super) fn origin(&self, entry: Entry<'_>, other: Span) -> (String, String, Option<PackedPlace>) {
         let (name, place) = (Quoted(entry.dim.as_name().unwrap_or_default()), entry.place);
-        let Some(var) = entry.var else { return (String::new(), place.words(self.of), None) };
+        let Some(var) = entry.var() else { return (String::new(), place.words(self.of), None) };
         let class = self.class(var);
         let end = usize::from(other.hi >= class.span.lo);
         match self.names.origins.get(class.ends[end] as usize) {
@@ -334,14 +356,14 @@ impl<'n> Vars<'n> {
 
     /// Whether a name got the sizes that exclude those in `other` before this call.
     pub(super) fn is_earlier(&self, side: Side<'_>, other: Span) -> bool {
-        side.0.var.is_some() && self.origin(side.0, other).2.is_none()
+        side.0.var().is_some() && self.origin(side.0, other).2.is_none()
     }
 
     /// The error of a name that has other sizes elsewhere than `now` at `place`.
     #[cold]
     fn two_sizes(&self, dim: &Dim, var: Var, now: Span, place: PackedPlace) -> BroadcastError {
-        let own = Entry { dim, place, var: Some(var), is_fixed: true, next: u32::MAX };
-        self.conflict([(own, self.span(var)), (Entry { var: None, ..own }, now)], place)
+        let own = Entry::new(dim, place, true);
+        self.conflict([(own.with_var(Some(var)), self.span(var)), (own, now)], place)
     }
 
     /// The error of a name whose sizes exclude those of another size, which may have a name too, at `place`.
@@ -351,7 +373,7 @@ impl<'n> Vars<'n> {
         let (second, second_at, there) = self.origin(b.0, a.1);
         let (was, now, at) = (Dim::from(a.1), Dim::from(b.1), place.words(self.of));
         let name = Quoted(a.0.dim.as_name().unwrap_or_default()).to_string();
-        let rest = match b.0.var {
+        let rest = match b.0.var() {
             Some(_) => format!("{second} is {now} at {second_at}, but {at} makes them equal"),
             None if first == name => format!("{now} at {at}"),
             None => format!("equals {name}, which is {now} at {at}"),
