@@ -274,7 +274,7 @@ pub(super) fn result_checks(
                 return Err(result_size(builder(), axis, [&inferred.0, dim], "all sizes"));
             }
             let only = if open { None } else { only_stretching(&system, axis) };
-            add_checks(&mut checks, only.unwrap_or(Place::Result { axis }), dim, inferred.1, &places);
+            add_checks(&mut checks, only.unwrap_or(Place::Result { axis }), dim, inferred.1, &mut places);
         }
     }
     if rule != Some(ResultRule::Exact) {
@@ -297,14 +297,20 @@ fn axis_count(builder: ErrorBuilder, open: bool, ndim: usize, found: usize) -> B
     fail!(builder, AxisCount, "the result has {found}, expected {ndim}")
 }
 
-/// Adds the checks that the size at `place`, inferred as `inferred`, is the declared one.
-fn add_checks(checks: &mut Vec<Check>, place: Place, declared: &Dim, inferred: Span, places: &ByName<Place>) {
-    let bound = declared.as_name().and_then(|name| places.get(name));
+/// Adds the checks that the size at `place`, inferred as `inferred`, is the declared one. `places` are those of [`certain`].
+fn add_checks(
+    checks: &mut Vec<Check>,
+    place: Place,
+    declared: &Dim,
+    inferred: Span,
+    places: &mut ByName<Place>,
+) {
+    let bound = declared.as_name().map(|name| (places.get(name).is_some(), *places.or_insert(name, place)));
     // a name that stands somewhere else may have a range of its own here
-    if bound.is_none() || !declared.span().covers(inferred) {
+    if !bound.is_some_and(|(is_elsewhere, _)| is_elsewhere) || !declared.span().covers(inferred) {
         checks.push(Check::Is { place, dim: declared.span().into(), or_one: false });
     }
-    if let Some(&other) = bound.filter(|&&other| other != place) {
+    if let Some((_, other)) = bound.filter(|&(_, other)| other != place) {
         checks.push(Check::Equals { place, other, or_one: false });
     }
 }
