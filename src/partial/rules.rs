@@ -33,11 +33,9 @@ impl<'a> Call<'a> {
         let new = sizes.len() - self.dims(0).len();
         let mut statement = Statement::new(self, sizes.len(), &|_, _, axis| Some((new + axis, false)));
         // a size that is kept stands alone
-        let mut known = 0;
         for (axis, dim) in sizes.iter().enumerate() {
             if let Some(dim) = dim {
-                statement.conditions.push(axis, dim, PackedPlace::at(PackedPlace::TARGET, known), true);
-                known += 1;
+                statement.conditions.push(axis, dim, PackedPlace::at(PackedPlace::TARGET, axis), true);
             }
         }
         Ok(Statement { is_ranked: true, ..statement })
