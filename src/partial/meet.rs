@@ -409,7 +409,7 @@ impl<'s, 'n> System<'s, 'n> {
     pub(super) fn of_target(&self, axis: usize) -> Dim {
         let entry = self.axes.at(axis).find(|entry| entry.place.operand == PackedPlace::TARGET);
         let own = entry.map_or(Span::ANY, |entry| entry.dim.span());
-        if let Some(var) = entry.and_then(|entry| entry.var()) {
+        if let Some(var) = entry.and_then(Entry::var) {
             return self.vars.dim(var, true);
         }
         match self.forced(axis) {

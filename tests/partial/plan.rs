@@ -259,13 +259,11 @@ fn results_of_unranked() {
     let shapes = [vec![vec![]], product(&[sizes()]), product(&[sizes(), sizes()])].concat();
     for text in ["n:3..4xn:3..4", "n:3..4xn", "nxn:3..4", "n:3..3xn", "nxm:3..4", "mxn:3..4", "n:2..3xn:3..4"]
     {
-        let (result, operand) = (p(text), p("m:..3"));
-        for operands in [vec![p("*")], vec![p("*"), operand.clone()]] {
+        let result = p(text);
+        for operands in [vec![p("*")], vec![p("*"), p("m:..3")]] {
             let checks = decide_result(&operands, &result).checks().unwrap();
             let plan = Plan::new(operands.clone()).unwrap().with_result(result.clone()).unwrap();
-            let others =
-                if operands.len() > 1 { worlds(&[operand.clone()], 3) } else { vec![([0; 2], vec![])] };
-            for (names, others) in others {
+            for (names, others) in worlds(&operands[1..], 3) {
                 for shape in &shapes {
                     let shapes = [vec![shape.clone()], others.clone()].concat();
                     let expected =
