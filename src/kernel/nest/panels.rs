@@ -244,11 +244,12 @@ impl ErasedNest {
         (inner.len * size >= MIN_LANE_BYTES).then_some(outer.len())
     }
 
-    /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short rows that are contiguous
-    /// together.
+    /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short lanes or rows that are
+    /// contiguous together.
     pub(super) fn is_folded_in_place(&self, size: usize) -> bool {
         match &self.loops[..] {
             [.., outer, row] if row.kept => row.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
+            [.., outer, lane] if lane.len < WIDE => !lane.kept && is_dense(&[*outer, *lane], 1, size),
             [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
             [] => false,
         }

@@ -188,29 +188,27 @@ fn column<A: Clone, O: Operation<A>, const N: usize>(
 ) -> [A; N] {
     let part =
         |row: usize| elements[row * width..].first_chunk::<N>().expect("a row of `N` elements or more");
-    let (mut sums, mut row) = (part(0).clone(), 1);
-    while row < count.min(ROUNDS) {
-        let part = part(row);
-        for i in 0..N {
-            sums[i] = op.apply(sums[i].clone(), part[i].clone());
-        }
-        row += 1;
-    }
-    while row < count {
-        let (mut more, to) = (part(row).clone(), count.min(row + ROUNDS));
-        row += 1;
-        while row < to {
-            let part = part(row);
-            for i in 0..N {
-                more[i] = op.apply(more[i].clone(), part[i].clone());
-            }
-            row += 1;
-        }
-        for i in 0..N {
-            sums[i] = op.apply(sums[i].clone(), more[i].clone());
-        }
+    let mut sums = part(0).clone();
+    add_rows(op, &mut sums, (1..count.min(ROUNDS)).map(part));
+    for from in (ROUNDS..count).step_by(ROUNDS) {
+        let mut more = part(from).clone();
+        add_rows(op, &mut more, (from + 1..count.min(from + ROUNDS)).map(part));
+        add_rows(op, &mut sums, [&more]);
     }
     sums
+}
+
+#[inline(always)]
+fn add_rows<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
+    op: O,
+    sums: &mut [A; N],
+    rows: impl IntoIterator<Item = &'r [A; N]>,
+) {
+    for row in rows {
+        for i in 0..N {
+            sums[i] = op.apply(sums[i].clone(), row[i].clone());
+        }
+    }
 }
 
 struct AddRow<'r, A, O> {
