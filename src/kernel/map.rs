@@ -111,9 +111,8 @@ pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
         Some(_) if bytes <= COPIES_BYTES => run_copied(nest, copied),
         Some(place) => {
             let mut scratch = ErasedNest::on_heap();
-            let [first, second] = nest.halves(place, &mut scratch);
-            let mut written = run(first);
-            written.add(run(second));
+            let [mut written, more] = nest.halves(place, &mut scratch).map(run);
+            written.add(more);
             written
         }
     }

@@ -61,7 +61,7 @@ fn now() -> Duration {
 }
 
 /// The stack of a small thread, as in `tests/whole/small_threads.rs`.
-const STACK: usize = if cfg!(debug_assertions) { 256 << 10 } else { 48 << 10 };
+const STACK: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
 /// What the calls so far took, and what was wrong with them.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Every operation on a thread with little stack: the crate promises that 48 KiB suffice, on optimised code.
+//! Every operation on a thread with little stack: the crate promises that 64 KiB suffice, on optimised code.
 //!
 //! A call that needs more ends the whole test program; the message has the name of the thread, which is that of the call.
 #![allow(clippy::many_single_char_names, reason = "a to f are operands")]
@@ -23,7 +23,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use std::thread;
 
 /// The stack of a thread. Code that is not optimised has frames several times as large, because no variables share a place.
-const STACK: usize = if cfg!(debug_assertions) { 256 << 10 } else { 48 << 10 };
+const STACK: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
 /// Runs a call on a small thread.
 fn small<R>(name: &str, call: impl FnOnce() -> R + Send) {

@@ -15,7 +15,7 @@
 
 use super::fold::{Fold, fold};
 use crate::kernel::map::contiguous_loop;
-use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
+use crate::kernel::memory::{BLOCK_BYTES, Buffer, List, STACK_BYTES, Scratch, SliceVec};
 use crate::kernel::nest::{
     Dropped, ErasedNest, Loop, MAX_ROWS, Nest, Reduction, Steps, Written, longest_lane, sum_count,
 };
@@ -25,11 +25,14 @@ const IN_PLACE_BLOCKS: usize = 4;
 /// The most bytes of the results of a block.
 const RESULT_BYTES: usize = BLOCK_BYTES / 4;
 
+/// Memory for results of blocks.
+type Results = Buffer<{ STACK_BYTES / 4 / 64 }>;
+
 /// Memory for a tile of a nest.
 struct TileScratch {
     block: Scratch,
-    sums: Scratch,
-    results: Scratch,
+    sums: Results,
+    results: Results,
 }
 
 /// Reduces the arranged loops of a nest.
@@ -42,7 +45,7 @@ pub(super) fn reduce<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Writ
 
 fn reduce_blocks<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
     let plan = BlockPlan::of(&nest, size_of::<A>(), nest.is_stored(), nest.sum_loop());
-    let mut scratch = TileScratch { block: Scratch::new(), sums: Scratch::new(), results: Scratch::new() };
+    let mut scratch = TileScratch { block: Scratch::new(), sums: Results::new(), results: Results::new() };
     if plan.is_whole {
         return reduce_tile(nest, &plan, &mut scratch);
     }
@@ -179,7 +182,7 @@ fn fold_results<'r, A: Clone>(
     op: &dyn Fold<A>,
     shape: &BlockShape,
     elements: &'r [A],
-    buffer: &'r mut Scratch,
+    buffer: &'r mut Results,
 ) -> &'r [A] {
     if shape.iter().all(|axis| axis.1) {
         return elements;
@@ -281,7 +284,7 @@ struct Levels<'t, A> {
 
 impl<'t, A: Clone> Levels<'t, A> {
     /// For results of up to `width` elements.
-    fn new(op: &'t dyn Fold<A>, buffer: &'t mut Scratch, width: usize) -> Self {
+    fn new(op: &'t dyn Fold<A>, buffer: &'t mut Results, width: usize) -> Self {
         let most = (2 * RESULT_BYTES / size_of::<A>() / width).clamp(2, 64);
         Self { op, sums: buffer.vec(most * width), width, most, count: 0 }
     }

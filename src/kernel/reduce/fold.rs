@@ -266,7 +266,7 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
 }
 
 /// The bytes of the partial results of short lanes.
-const PARTIAL_BYTES: usize = 2 << 10;
+const PARTIAL_BYTES: usize = 1 << 10;
 
 /// Reduces lanes by the factors of their length: groups of 4 or 2 elements, then groups of their results, and so on. For groups
 /// of constant length, the compiler vectorises by shuffles.

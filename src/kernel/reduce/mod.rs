@@ -25,7 +25,7 @@ pub(crate) use fold::{Fold, FoldLoops};
 use block::{BlockShape, fold_block};
 
 use super::ensure;
-use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, filled};
+use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots, filled};
 use super::nest::{
     Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
     SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
@@ -167,10 +167,7 @@ fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usi
         return None;
     }
     let is_kept = |l: &Loop| l.is_kept();
-    let mut results = 1_usize;
-    for l in loops.iter().filter(|l| l.is_kept()) {
-        results = results.saturating_mul(l.len());
-    }
+    let results = loops.iter().filter(|l| l.is_kept()).map(Loop::len).fold(1, usize::saturating_mul);
     if results > BLOCK_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
 }
 
@@ -183,20 +180,23 @@ impl<'s, A: Clone> Job<'_, 's, A> {
             return self.run_large(destination);
         }
         destination.fill_by(|slots| {
-            let few = slots.combine_few(&self.source, self.shape, self.dropped);
-            few.unwrap_or_else(|slots| self.fold(slots))
+            let slots = match slots.combine_few(&self.source, self.shape, self.dropped) {
+                Ok(written) => return written,
+                Err(slots) => slots,
+            };
+            let mut shape = BlockShape::new();
+            shape.push_axes(self.shape, slots.shape(), self.dropped);
+            match slots.into_slots() {
+                Ok(slots) => self.fold(&shape, slots),
+                Err(slots) => self.run_large(slots),
+            }
         })
     }
 
-    /// Folds the elements in the order of the shape, if that is the order of the slots.
+    /// Folds the elements in the order of the shape, which is that of the slots.
     #[inline(never)]
-    fn fold<'t>(&self, slots: Destination<'_, 't, A>) -> Written<'t> {
-        let (mut shape, mut buffer, len) = (BlockShape::new(), Scratch::new(), self.shape.iter().product());
-        shape.push_axes(self.shape, slots.shape(), self.dropped);
-        let slots = match slots.into_slots() {
-            Ok(slots) => slots,
-            Err(slots) => return self.run_large(slots),
-        };
+    fn fold<'t>(&self, shape: &BlockShape, slots: Slots<'_, 't, A>) -> Written<'t> {
+        let (mut buffer, len) = (Scratch::new(), self.shape.iter().product());
         let mut computed = buffer.vec(len);
         let elements = self.source.as_slice().unwrap_or_else(|| {
             computed.filled(len, |slots| self.source.fill(self.shape, slots));
@@ -205,7 +205,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
             }
             &computed
         });
-        Written::appended(slots, |results| fold_block(self.source.fold(), &shape, elements, results))
+        Written::appended(slots, |results| fold_block(self.source.fold(), shape, elements, results))
     }
 
     #[inline(never)]
