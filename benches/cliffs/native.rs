@@ -101,7 +101,7 @@ fn shared_product<T: Number + LinalgScalar>(
     let (a, b) = (operands[0].view(), operands[1].view());
     let times =
         compare(&[batch, rows, columns], settings.limit, &mut |out| products_into(&a, &b, out), &mut |out| {
-            products_into(&each[0].view(), &each[1].view(), out)
+            products_into(&each[0].view(), &each[1].view(), out);
         });
     let name = format!(
         "{}: products ({batch}; {rows}, {terms}, {columns}), operand {shared} shared / one for each",

@@ -289,14 +289,14 @@ pub fn infer_in_dim(
 ///
 /// # Shapes
 /// Each operand comes with the number of its base axes. The batch axes are aligned at the right and
-/// joined, as in [`infer_shapes`](super::infer_shapes); base axes take no part and may differ. To get
+/// joined, as in [`infer_shapes`]; base axes take no part and may differ. To get
 /// the shape of an operand with its batch expanded, append its base to the joint batch shape
 /// [`with_base`](PartialShape::with_base).
 ///
 /// # Errors
 /// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
-/// [`infer_shapes`](super::infer_shapes), the axis counted in the joint batch.
+/// [`infer_shapes`], the axis counted in the joint batch.
 ///
 /// # Examples
 /// ```
