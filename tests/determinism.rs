@@ -1,6 +1,7 @@
-//! Every reduction of random shapes is equal to the last bit on 1, 2, 3 and 8 threads, and if it is small for a newtype of the
-//! numbers: the crate has compiled loops for the numbers, but not for the newtype. Products have the same bits on any number of threads, too, and for
-//! a newtype unless they are ndarray's own.
+//! Every reduction of random shapes is equal to the last bit on 1, 2, 3 and 8 threads, and of a small array also for a newtype of
+//! the numbers: the crate has compiled loops for the numbers, but not for the newtype. Of several operands, plain numbers with gaps
+//! are copied, which changes the order. Products have the same bits on any number of threads, too, and for a newtype unless they
+//! are ndarray's own.
 //!
 //! The program prints a digest of all bits, which `.ci/determinism` compares with that of a build without AVX2.
 //! `DETERMINISM_CASES` sets the number of cases.
@@ -248,7 +249,8 @@ fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbe
         let sum = || bits(form.result(&call, &start));
         let of_newtype = || own_bits(own.result(&of_own, &Own(start)));
         let parallel = || bits(par.result(&call, &start));
-        check.same(&name, sum, parallel, || if is_small { of_newtype() } else { sum() });
+        let is_array = !form.to_string().contains("fused");
+        check.same(&name, sum, parallel, || if is_small && is_array { of_newtype() } else { sum() });
     }
     for base in 0..=case.shape.len() {
         let batch = call.x.batch_dyn(base).expect("no more axes than there are");
