@@ -35,8 +35,8 @@ use ndarray::{Array, ArrayRef, Dimension};
 ///   axes. A shape is any [`TargetShape`], above all `&array`.
 /// - *Into an array*: `assign_…`, `add_…` and `scaled_add_…` write to one that exists.
 ///
-/// The order of combination depends on shapes, strides and the number of operands only, not on threads or the CPU. Sums of
-/// blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+/// The order of combination depends on shapes, strides, and the number and types of operands only, not on threads or the CPU.
+/// Sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
 ///
@@ -265,8 +265,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
     ///
-    /// `op` must be associative and commutative. Elements are combined in an order that depends on shapes, strides and the
-    /// number of operands only. `identity` is the result where there is no element, and is never combined with one. For a
+    /// `op` must be associative and commutative. Elements are combined in an order that depends on shapes, strides, and the
+    /// number and types of operands only. `identity` is the result where there is no element, and is never combined with one. For a
     /// sum, [`sum_axes`](Self::sum_axes) is faster.
     ///
     /// # Shapes
