@@ -120,6 +120,8 @@ mod reduce;
 mod reserved;
 mod sealed;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub mod bounds;

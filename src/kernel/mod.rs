@@ -87,7 +87,7 @@ pub(crate) mod reduce;
 mod simd;
 pub(crate) mod source;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod threads;
 
 /// Panics with `fault` unless `holds`. Like `assert!` without a location: each `assert!` adds 48 bytes to a program, and more

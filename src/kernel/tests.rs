@@ -20,11 +20,16 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::{String, ToString};
 
+/// A number of random cases: few under Miri, which takes a thousand times as long.
+pub(crate) fn cases(count: usize) -> usize {
+    if cfg!(miri) { count.div_ceil(40) } else { count }
+}
+
 /// Splitmix64.
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -32,11 +37,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).expect("few")).expect("below the end")
     }
 
-    pub(super) fn once_in(&mut self, n: usize) -> bool {
+    pub(crate) fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
@@ -52,7 +57,7 @@ impl Random {
 }
 
 /// Calls `run` with arrays of that shape: strides 0, 1, 2, -1 and others, axes in any order. Elements are 0, 1, and so on.
-fn with_layout<A: Clone>(
+pub(crate) fn with_layout<A: Clone>(
     random: &mut Random,
     shape: &[usize],
     element: impl Fn(usize) -> A,
@@ -139,10 +144,14 @@ fn copies_go_index_by_index() {
         });
     }
     let random = &mut Random(1);
-    for case in 0..600 {
+    for case in 0..cases(600) {
         // squares and their remainders are reached by two axes
-        let shape =
-            if case % 2 == 0 { random.shape(4, 9) } else { vec![1 + random.below(40), 1 + random.below(40)] };
+        let (most, side) = if cfg!(miri) { (4, 20) } else { (9, 40) };
+        let shape = if case % 2 == 0 {
+            random.shape(4, most)
+        } else {
+            vec![1 + random.below(side), 1 + random.below(side)]
+        };
         match case % 8 {
             7 => check(random, &shape, |i| i.to_string()),
             0 => check(random, &shape, |i| u8::try_from(i % 251).expect("small")),
@@ -170,7 +179,7 @@ impl Visit<(usize, usize), (usize,)> for CountVisits {
 /// Runs `pass` over a nest of random layout; asserts that each index was visited once, with its element.
 fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, SerialPass<'_, '_>>) + Copy) {
     let random = &mut Random(seed);
-    for _ in 0..200 {
+    for _ in 0..cases(200) {
         let shape = random.shape(5, 6);
         with_layout(
             random,
@@ -483,11 +492,11 @@ impl AxisSelection for Impure {
 fn shapes_that_do_not_fit_panic() {
     let random = &mut Random(6);
     let (mut fits, mut panics) = (0, 0);
-    for case in 0..3000 {
+    for case in 0..cases(3000) {
         let (shape, own, to) = (random.shape(3, 3), random.shape(3, 3), random.shape(3, 3));
         let x = ArrayD::from_elem(own.as_slice(), 1_u32);
         let mut out = ArrayD::from_elem(to.as_slice(), 0_u32);
-        let impure = Impure(core::cell::Cell::new(case));
+        let impure = Impure(core::cell::Cell::new(u64::try_from(case).expect("few")));
         let visit = catch_unwind(AssertUnwindSafe(|| {
             let inputs = Inputs::from((&*x,));
             let dropped: Option<&dyn AxisSelection> = if case % 2 == 0 { Some(&impure) } else { None };
@@ -504,7 +513,7 @@ fn shapes_that_do_not_fit_panic() {
             assert_eq!(count, 0);
         }
     }
-    assert!(fits > 100 && panics > 100, "{fits} {panics}");
+    assert!(fits > cases(100) && panics > cases(100), "{fits} {panics}");
 }
 
 /// Axes that are named twice would lead past the end of an array.
@@ -612,7 +621,7 @@ impl<A> Visit<u32, (A,)> for CountElements {
 fn lists_hold_what_a_vector_holds() {
     let (random, mut list, mut other, mut model) =
         (&mut Random(12), List::<u64, 4>::new(), List::<u64, 4>::new(), Vec::new());
-    for step in 0..3000 {
+    for step in 0..u64::try_from(cases(3000)).expect("few") {
         match random.below(8) {
             0 => {
                 let len = random.below(9);
@@ -669,7 +678,7 @@ fn slice_vecs_hold_what_a_vector_holds() {
         }
     }
     let random = &mut Random(7);
-    for _ in 0..30 {
+    for _ in 0..cases(30) {
         check::<u8>(random, |i| i.to_le_bytes()[0]);
         check::<u64>(random, |i| i);
         check::<[u64; 3]>(random, |i| [i, 1, i]);
