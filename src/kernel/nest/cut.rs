@@ -32,6 +32,12 @@ impl ErasedNest {
         &self.loops
     }
 
+    /// Whether the nest gives access to outputs.
+    #[inline(always)]
+    pub(crate) fn has_output(&self) -> bool {
+        self.operands.access != Access::Inputs
+    }
+
     /// The bytes of an element of each operand.
     #[inline(always)]
     pub(crate) fn sizes(&self) -> &[usize] {
@@ -150,14 +156,10 @@ pub(super) struct Tiles<'t> {
 impl<'t> Tiles<'t> {
     #[inline]
     pub(super) fn of(nest: &ErasedNest, tile: &'t [usize]) -> Self {
-        let (mut loops, mut operands) = (List::new(), nest.operands);
+        let mut loops = List::new();
         loops.copy_from(&nest.loops);
         ensure(tile.len() == loops.len(), "not one number of steps for each loop");
-        let is_cut = |(l, &tile): (&Loop, &usize)| !l.kept && tile < l.len;
-        if operands.access == Access::Distinct && zip(&*loops, tile).any(is_cut) {
-            operands.access = Access::Repeated;
-        }
-        Self { loops, operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
+        Self { loops, operands: nest.operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
     }
 
     /// Sets `nest` to the next part. Returns `false` if there is none.

@@ -736,12 +736,18 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     }
 }
 
-impl<'n, P> Nest<'n, P> {
+/// Passes that read the inputs while the nest lives only.
+pub(crate) trait ReadsNest {}
+
+impl<R: ?Sized> ReadsNest for RowPass<'_, '_, R> {}
+impl<A> ReadsNest for Reduction<'_, '_, A> {}
+
+impl<'n, P: ReadsNest> Nest<'n, P> {
     /// The nest with contiguous copies of these inputs in `scratch`.
     ///
     /// # Panics
     /// If their elements are not plain numbers.
-    fn copied<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
+    pub(crate) fn with_copies<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
     where
         'n: 'm,
     {
@@ -758,20 +764,6 @@ impl<'n, P> Nest<'n, P> {
         }
         erased.merge();
         Nest { erased, pass: self.pass }
-    }
-}
-
-impl<'n, 'a, 's> Nest<'n, SerialPass<'a, 's>> {
-    /// See [`copied`](Self::copied).
-    pub(crate) fn with_copies<'m>(
-        self,
-        inputs: InputSet,
-        scratch: &'m mut Scratch,
-    ) -> Nest<'m, SerialPass<'a, 's>>
-    where
-        'n: 'm,
-    {
-        self.copied(inputs, scratch)
     }
 }
 
@@ -933,10 +925,8 @@ unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
-    /// Stores results in the outputs.
-    store: &'a dyn Rows,
-    /// Whether the outputs are slots.
-    has_slots: bool,
+    /// Stores results in elements; `None` for slots, or without outputs.
+    store: Option<&'a dyn Rows>,
     brand: Invariant<&'s ()>,
 }
 
@@ -992,21 +982,16 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         if erased.build(shape, out, dropped, source.inputs()) {
             return None;
         }
-        let pass = Reduction {
-            source,
-            store: store.unwrap_or(source.fold()),
-            has_slots: store.is_none(),
-            brand: PhantomData,
-        };
-        Some(Self { erased, pass })
+        Some(Self { erased, pass: Reduction { source, store, brand: PhantomData } })
     }
 
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads.
     #[inline]
     pub(crate) fn run_halves(self, place: usize, run: RunHalf<'a, 's, A>) -> [(Written<'s>, Vec<A>); 2] {
         let (join, mut scratch) = (self.pass.source.join(), ErasedNest::on_heap());
+        let is_large = steps(self.loops()) / 2 >= GRAIN;
         let [first, second] = self.halves(place, &mut scratch);
-        let Some(join) = join else { return [run(first), run(second)] };
+        let Some(join) = join.filter(|_| is_large) else { return [run(first), run(second)] };
         let mut first = Half { nest: Some(first), run, result: None };
         let mut second = Half { nest: Some(second), run, result: None };
         join(&mut || first.run(), &mut || second.run());
@@ -1033,22 +1018,6 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self
     }
 
-    /// See [`copied`](Self::copied).
-    ///
-    /// # Panics
-    /// For an array's elements, which are borrowed for longer than the copies.
-    pub(crate) fn with_copies<'m>(
-        self,
-        inputs: InputSet,
-        scratch: &'m mut Scratch,
-    ) -> Nest<'m, Reduction<'a, 's, A>>
-    where
-        'n: 'm,
-    {
-        ensure(!self.pass.source.is_stored(), "a copy of an array's elements");
-        self.copied(inputs, scratch)
-    }
-
     /// The inputs to copy, and the bytes of their copies. The elements of an array are read where they are.
     pub(crate) fn to_copy(&self) -> (InputSet, usize) {
         if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
@@ -1056,7 +1025,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
 
     /// The stored elements, if they are contiguous in the order of the loops.
     #[inline]
-    pub(crate) fn elements(&self) -> Option<&'a [A]> {
+    pub(crate) fn elements(&self) -> Option<&'n [A]> {
         let loops = &self.erased.loops[..];
         let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
         // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
@@ -1116,19 +1085,22 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.pass.source.prepare()
     }
 
-    /// Writes the elements to the slots of a new array, if no loop is reduced.
+    /// Whether the elements are what is written to the slots of a new array: no loop is reduced, and nothing is prepared.
+    pub(crate) fn is_unreduced(&self) -> bool {
+        let has_slots = self.has_output() && self.pass.store.is_none();
+        has_slots && self.prepare().is_none() && self.erased.loops.iter().all(|l| l.kept)
+    }
+
+    /// Writes the elements to the slots of a new array.
     ///
-    /// # Errors
-    /// Returns the nest if it has a reduced loop, if elements must be prepared, or if the outputs are no slots.
-    pub(crate) fn fill_unreduced(self) -> Result<Written<'s>, Self> {
-        let Reduction { source, has_slots, .. } = self.pass;
-        if !has_slots || source.prepare().is_some() || self.erased.loops.iter().any(|l| !l.kept) {
-            return Err(self);
-        }
-        let rows: &dyn Rows = source.element_loops();
+    /// # Panics
+    /// Unless the nest [is unreduced](Self::is_unreduced).
+    pub(crate) fn fill_unreduced(self) -> Written<'s> {
+        ensure(self.is_unreduced(), "other results than elements");
+        let rows: &dyn Rows = self.pass.source.element_loops();
         // the output decides the order now, as it does for maps
         self.erased.arrange(0);
-        Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }))
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
     }
 
     /// Stores results in the outputs, in the order of the kept loops.
@@ -1137,24 +1109,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If there are more or fewer results than outputs, or no output.
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
+        let store = self.pass.store.unwrap_or(self.fold());
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: RowPass::new(self.pass.store) }.run_rows()
-    }
-
-    /// The nest with `slots` as output: one for each index of the kept loops, in their order.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    #[inline]
-    pub(crate) fn with_slots<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, Reduction<'a, 't, A>>
-    where
-        'n: 'm,
-    {
-        let source = self.pass.source;
-        let len = slots.len();
-        self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
-        let pass = Reduction { source, store: source.fold(), has_slots: true, brand: PhantomData };
-        Nest { erased: self.erased, pass }
+        Nest { erased: self.erased, pass: RowPass::new(store) }.run_rows()
     }
 }
 
