@@ -402,8 +402,8 @@ struct Page;
 
 #[test]
 fn sizes_that_overflow_are_not_reserved() {
-    const HALF: usize = 1 << (usize::BITS / 2);
-    for shape in [vec![usize::MAX, 2], vec![HALF, HALF], vec![HALF, HALF, 0], vec![0, usize::MAX]] {
+    let half = 1 << (usize::BITS / 2);
+    for shape in [vec![usize::MAX, 2], vec![half, half], vec![half, half, 0], vec![0, usize::MAX]] {
         assert!(Reserved::<u8, IxDyn>::new(IxDyn(&shape)).is_err(), "{shape:?}");
         assert!(Reserved::<(), IxDyn>::new(IxDyn(&shape)).is_err(), "{shape:?}");
     }
@@ -539,7 +539,8 @@ fn copies_that_do_not_fit_panic() {
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
     let (mut erased, inputs, sum) = (ErasedNest::new(), Inputs::from((&*x,)), Visitor::new(Sum));
     let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
-    assert_eq!(panic_of(|| nest.run_tiles(&[4, 3, 2], 1).count()), "the inner loops are no row");
+    // an output with gaps
+    assert_eq!((nest.run_tiles(&[4, 3, 2], 1).count(), out.sum()), (24, 24));
 }
 
 /// Reads an element of any type.

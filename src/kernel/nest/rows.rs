@@ -759,7 +759,7 @@ impl<'n, P: ReadsNest> Nest<'n, P> {
             erased.moving_part(k, &mut moving);
             // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
             unsafe { gather(&moving, k, copy) };
-            erased.set_copy(k, copy.as_mut_ptr().cast());
+            erased.set_copy(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
         erased.merge();
@@ -781,12 +781,10 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     }
 
     /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that
-    /// no row loop can read in place. A tile is one row if the output is contiguous in it, otherwise a row for each step of its
-    /// outer loop.
+    /// no row loop can read in place. A tile is one row if the output is contiguous in it.
     ///
     /// # Panics
-    /// If inputs to copy are not plain numbers or do not fit, or if the inner loops are no row of the output or of an input that
-    /// is not copied.
+    /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
@@ -801,7 +799,6 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         let part = self.erased;
         while tiles.next(part) {
             let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
-            let mut at = part.operands.at;
             for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
                 // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
                 unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
@@ -809,12 +806,14 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
             // pointers are taken after all copies are made: the next copy would invalidate them
             let start = copies.as_mut_ptr().cast::<u8>();
             for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
-                at[k] = start.wrapping_add((k - 1) * share);
+                part.set_copy(k, start.wrapping_add((k - 1) * share), |_| true);
             }
-            let block = part.block_of_copies(at, copied);
-            count += block.outputs();
-            // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-            unsafe { rows.rows(&block) };
+            part.merge();
+            part.for_each_block(&mut |block| {
+                count += block.outputs();
+                // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
+                unsafe { rows.rows(block) };
+            });
         }
         Written(count, PhantomData)
     }

@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 use super::fold::{Fold, fold};
-use crate::kernel::map::contiguous_loop;
+use crate::kernel::map::near_loop;
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, MAX_ROWS, Nest, Reduction, steps, sum_count};
+use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, steps, sum_count};
 use crate::kernel::threads::GRAIN;
 
 /// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one while the results do not fit. A
@@ -19,10 +19,9 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
         return is_large.then_some(0);
     }
     let (mut results, mut elements) = (1_usize, 1_usize);
-    for (place, l) in loops.iter().enumerate() {
-        let count = if sum_loop == Some(place) { sum_count(place, loops.len(), l.len()) } else { l.len() };
-        elements = elements.saturating_mul(count);
-        results = results.saturating_mul(if l.is_kept() { l.len() } else { 1 });
+    for (len, is_kept) in lengths(loops, sum_loop) {
+        elements = elements.saturating_mul(len);
+        results = results.saturating_mul(if is_kept { len } else { 1 });
     }
     let rows = sum_loop.filter(|&place| place + 1 < loops.len() && loops[place].len() > MAX_ROWS);
     let in_place = if nest.elements().is_some() { 4 * most } else { most };
@@ -41,24 +40,26 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
         true => results > most / 4 || Some(place) == first_kept,
         false => results <= most / 4,
     };
-    let last = sum_loop.or_else(|| contiguous_loop(nest).map(|near| near.0));
+    let last = sum_loop.or_else(|| near_loop(nest).map(|near| near.0));
     let mut places = (0..loops.len()).filter(may_be_cut);
     places.clone().find(|&place| Some(place) != last).or_else(|| places.next())
+}
+
+/// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
+fn lengths(loops: &[Loop], sum_loop: Option<usize>) -> impl Iterator<Item = (usize, bool)> {
+    loops.iter().enumerate().map(move |(place, l)| {
+        let is_summed = sum_loop == Some(place);
+        (if is_summed { sum_count(place, loops.len(), l.len()) } else { l.len() }, l.is_kept())
+    })
 }
 
 /// Appends the results of a block to an empty vector.
 #[inline(never)]
 pub(super) fn append_results<A: Clone>(block: Nest<'_, Reduction<'_, '_, A>>, to: &mut SliceVec<'_, A>) {
-    let (op, sum_loop, mut shape) = (block.fold(), block.sum_loop(), BlockShape::new());
-    let (prepare, mut len) = (block.prepare(), 1);
-    for (place, l) in block.loops().iter().enumerate() {
-        let is_summed = sum_loop == Some(place);
-        let steps = if is_summed { sum_count(place, block.loops().len(), l.len()) } else { l.len() };
-        if steps > 1 {
-            shape.push(steps, l.is_kept());
-            len *= steps;
-        }
-    }
+    let (op, sum_loop, prepare, mut shape) =
+        (block.fold(), block.sum_loop(), block.prepare(), BlockShape::new());
+    lengths(block.loops(), sum_loop).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
+    let len = shape.iter().map(|axis| axis.0).product();
     if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
         return fold_block(op, &shape, elements, to);
     }
@@ -83,12 +84,12 @@ pub(super) fn append_results<A: Clone>(block: Nest<'_, Reduction<'_, '_, A>>, to
 /// [`fold`] with scratch of the needed size.
 pub(super) fn fold_block<A: Clone>(
     op: &dyn Fold<A>,
-    shape: &BlockShape,
+    shape: &[(usize, bool)],
     elements: &[A],
     to: &mut SliceVec<'_, A>,
 ) {
     let mut scratch = Scratch::new();
-    let len = match **shape {
+    let len = match *shape {
         [.., (_, false)] if shape.len() < 3 => 0,
         _ => elements.len(),
     };
@@ -97,42 +98,27 @@ pub(super) fn fold_block<A: Clone>(
 
 /// The shape of a block, outermost axis first: the length of each axis, and whether it is kept. Adjacent axes that are both kept,
 /// or both reduced, are one.
-pub(super) struct BlockShape(List<(usize, bool), 8>);
+pub(super) type BlockShape = List<(usize, bool), 8>;
 
-impl BlockShape {
-    #[inline(always)]
-    pub(super) fn new() -> Self {
-        Self(List::new())
+/// The shape of a source in standard layout that is reduced to the shape `out`.
+#[inline]
+pub(super) fn shape_of(shape: &[usize], out: &[usize], dropped: Dropped<'_>) -> BlockShape {
+    let (mut axes, mut out_axis) = (BlockShape::new(), 0);
+    let leading = shape.len().saturating_sub(out.len());
+    for (axis, &len) in shape.iter().enumerate() {
+        let is_dropped = dropped.map_or(axis < leading, |axes| axes.contains(axis));
+        let is_kept = !is_dropped && out.get(out_axis) == Some(&len);
+        out_axis += usize::from(!is_dropped);
+        push(&mut axes, len, is_kept);
     }
-
-    /// Adds the axes of a source in standard layout that is reduced to the shape `out`.
-    #[inline]
-    pub(super) fn push_axes(&mut self, shape: &[usize], out: &[usize], dropped: Dropped<'_>) {
-        let mut out_axis = 0;
-        let leading = shape.len().saturating_sub(out.len());
-        for (axis, &len) in shape.iter().enumerate() {
-            let is_dropped = dropped.map_or(axis < leading, |axes| axes.contains(axis));
-            let is_kept = !is_dropped && out.get(out_axis) == Some(&len);
-            out_axis += usize::from(!is_dropped);
-            if len > 1 {
-                self.push(len, is_kept);
-            }
-        }
-    }
-
-    #[inline]
-    fn push(&mut self, len: usize, is_kept: bool) {
-        match self.0.last_mut() {
-            Some((last, kind)) if *kind == is_kept => *last *= len,
-            _ => self.0.push((len, is_kept)),
-        }
-    }
+    axes
 }
 
-impl core::ops::Deref for BlockShape {
-    type Target = [(usize, bool)];
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
+#[inline]
+fn push(shape: &mut BlockShape, len: usize, is_kept: bool) {
+    match shape.last_mut() {
+        _ if len == 1 => {}
+        Some((last, kind)) if *kind == is_kept => *last *= len,
+        _ => shape.push((len, is_kept)),
     }
 }

@@ -22,7 +22,7 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{BlockShape, append_results, fold_block, place_to_halve};
+use block::{append_results, fold_block, place_to_halve, shape_of};
 
 use super::ensure;
 use super::memory::{Buffer, Reserved, STACK_BYTES, Scratch, Slots, filled};
@@ -171,8 +171,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
                 Ok(written) => return written,
                 Err(slots) => slots,
             };
-            let mut shape = BlockShape::new();
-            shape.push_axes(self.shape, slots.shape(), self.dropped);
+            let shape = shape_of(self.shape, slots.shape(), self.dropped);
             match slots.into_slots() {
                 Ok(slots) => self.fold(&shape, slots),
                 Err(slots) => self.run_large(slots),
@@ -182,7 +181,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     /// Folds the elements in the order of the shape, which is that of the slots.
     #[inline(never)]
-    fn fold<'t>(&self, shape: &BlockShape, slots: Slots<'_, 't, A>) -> Written<'t> {
+    fn fold<'t>(&self, shape: &[(usize, bool)], slots: Slots<'_, 't, A>) -> Written<'t> {
         let (mut buffer, len) = (Scratch::new(), self.shape.iter().product());
         let mut computed = buffer.vec(len);
         let elements = self.source.as_slice().unwrap_or_else(|| {
