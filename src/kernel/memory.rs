@@ -268,12 +268,6 @@ impl<'m, A> SliceVec<'m, A> {
         (unsafe { slice::from_raw_parts(elements.as_ptr().cast(), self.len) }, SliceVec { memory, len: 0 })
     }
 
-    /// The elements.
-    pub(crate) fn into_elements(self) -> &'m [A] {
-        // SAFETY: The first `len` elements were written.
-        unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.len) }
-    }
-
     /// The number of elements that may be appended.
     #[inline]
     pub(crate) fn room(&self) -> usize {

@@ -143,11 +143,11 @@ impl ErasedNest {
         scratch.loops.retain(|l| l.strides[k] != 0);
     }
 
-    /// Replaces input `k` by contiguous elements in the order of the loops along which it moves.
-    pub(super) fn set_copy(&mut self, k: usize, at: *mut u8) {
+    /// Replaces input `k` by contiguous elements in the order of the loops along which it `moves`.
+    pub(super) fn set_copy(&mut self, k: usize, at: *mut u8, moves: impl Fn(&Loop) -> bool) {
         self.operands.at[k] = at;
         let mut width = self.operands.sizes[k];
-        for l in self.loops.iter_mut().rev().filter(|l| l.strides[k] != 0) {
+        for l in self.loops.iter_mut().rev().filter(|l| moves(l)) {
             l.strides[k] = width.cast_signed();
             width *= l.len;
         }

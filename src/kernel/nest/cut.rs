@@ -6,7 +6,7 @@ use super::arrange::RawOutput;
 use super::panels::{LoopStrides, NARROW, ONE_STEP, Panels, WIDE};
 use super::{
     Access, Dropped, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers,
-    RawInputs, SMALL_NEST, Steps, steps,
+    RawInputs, SMALL_NEST, Steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
@@ -30,6 +30,12 @@ impl ErasedNest {
     #[inline(always)]
     pub(crate) fn loops(&self) -> &[Loop] {
         &self.loops
+    }
+
+    /// Whether the nest gives access to outputs.
+    #[inline(always)]
+    pub(crate) fn has_output(&self) -> bool {
+        self.operands.access != Access::Inputs
     }
 
     /// The bytes of an element of each operand.
@@ -101,31 +107,6 @@ impl ErasedNest {
         copied
     }
 
-    /// The nest as one block. `at` points to contiguous copies of the inputs in `copied`. The block is one row if the output is
-    /// contiguous, otherwise a row for each step of the outer loop.
-    ///
-    /// # Panics
-    /// If the inner loops are no row of the output or of an input that is not copied.
-    pub(super) fn block_of_copies(&self, at: Pointers, copied: InputSet) -> Block {
-        let inner = self.loops_of_row();
-        let outer = &self.loops[..self.loops.len() - inner.len()];
-        let (len, mut block) = (steps(inner), Block::new(at));
-        (block.rows, block.row.len) = (outer.first().map_or(ONE_STEP, Loop::len_and_strides), len);
-        block.rows.len = steps(outer);
-        for (k, &size) in self.sizes().iter().enumerate() {
-            if k > 0 && copied.contains(k) {
-                block.row.strides[k] = size.cast_signed();
-                block.rows.strides[k] = (size * len).cast_signed();
-            } else {
-                let stride = stride_of_row(inner, k, size);
-                ensure(stride.is_some(), "the inner loops are no row");
-                block.row.strides[k] = stride.unwrap_or(0);
-            }
-        }
-        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.row_loops);
-        block
-    }
-
     /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
     /// is a row of its own, for which fewer inputs are copied.
     fn loops_of_row(&self) -> &[Loop] {
@@ -150,14 +131,10 @@ pub(super) struct Tiles<'t> {
 impl<'t> Tiles<'t> {
     #[inline]
     pub(super) fn of(nest: &ErasedNest, tile: &'t [usize]) -> Self {
-        let (mut loops, mut operands) = (List::new(), nest.operands);
+        let mut loops = List::new();
         loops.copy_from(&nest.loops);
         ensure(tile.len() == loops.len(), "not one number of steps for each loop");
-        let is_cut = |(l, &tile): (&Loop, &usize)| !l.kept && tile < l.len;
-        if operands.access == Access::Distinct && zip(&*loops, tile).any(is_cut) {
-            operands.access = Access::Repeated;
-        }
-        Self { loops, operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
+        Self { loops, operands: nest.operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
     }
 
     /// Sets `nest` to the next part. Returns `false` if there is none.

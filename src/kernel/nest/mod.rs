@@ -28,7 +28,7 @@ use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{MAX_ROWS, ROUNDS, WIDE, longest_lane, sum_count};
+pub(crate) use panels::{MAX_ROWS, ROUNDS, WIDE, sum_count};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
     MapReduce, Reduction, RowsOf, SerialPass, SharedVisitor, Store, Visit, Visitor, Write, can_leak, fill,
@@ -40,7 +40,6 @@ use super::memory::{List, SliceVec, Slots};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ops::Deref;
-use cut::Tiles;
 use panels::NARROW;
 
 /// The most operands: an output and six inputs.
@@ -251,15 +250,6 @@ impl<'n, P: Copy> Nest<'n, P> {
     {
         let erased = self.erased.halve(place, scratch);
         [Nest { erased, pass: self.pass }, Nest { erased: scratch, pass: self.pass }]
-    }
-
-    /// Calls `then` with parts of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
-    #[inline]
-    pub(crate) fn for_each_tile(self, tile: &[usize], then: &mut dyn FnMut(Nest<'_, P>)) {
-        let mut tiles = Tiles::of(self.erased, tile);
-        while tiles.next(self.erased) {
-            then(Nest { erased: &mut *self.erased, pass: self.pass });
-        }
     }
 
     /// The nest without access to its output.

@@ -213,11 +213,6 @@ impl PanelSums {
     }
 }
 
-/// The longest lane with at most `sums` sums.
-pub(crate) fn longest_lane(sums: usize) -> usize {
-    (sums / WIDE).max(1) * WIDE * ROUNDS
-}
-
 /// The number of sums along the sum loop, which is the one at `place`.
 pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
     match place + 1 == loops {

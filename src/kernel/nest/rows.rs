@@ -736,12 +736,18 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     }
 }
 
-impl<'n, P> Nest<'n, P> {
+/// Passes that read the inputs while the nest lives only.
+pub(crate) trait ReadsNest {}
+
+impl<R: ?Sized> ReadsNest for RowPass<'_, '_, R> {}
+impl<A> ReadsNest for Reduction<'_, '_, A> {}
+
+impl<'n, P: ReadsNest> Nest<'n, P> {
     /// The nest with contiguous copies of these inputs in `scratch`.
     ///
     /// # Panics
     /// If their elements are not plain numbers.
-    fn copied<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
+    pub(crate) fn with_copies<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
     where
         'n: 'm,
     {
@@ -753,25 +759,11 @@ impl<'n, P> Nest<'n, P> {
             erased.moving_part(k, &mut moving);
             // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
             unsafe { gather(&moving, k, copy) };
-            erased.set_copy(k, copy.as_mut_ptr().cast());
+            erased.set_copy(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
         erased.merge();
         Nest { erased, pass: self.pass }
-    }
-}
-
-impl<'n, 'a, 's> Nest<'n, SerialPass<'a, 's>> {
-    /// See [`copied`](Self::copied).
-    pub(crate) fn with_copies<'m>(
-        self,
-        inputs: InputSet,
-        scratch: &'m mut Scratch,
-    ) -> Nest<'m, SerialPass<'a, 's>>
-    where
-        'n: 'm,
-    {
-        self.copied(inputs, scratch)
     }
 }
 
@@ -789,12 +781,10 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     }
 
     /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that
-    /// no row loop can read in place. A tile is one row if the output is contiguous in it, otherwise a row for each step of its
-    /// outer loop.
+    /// no row loop can read in place. A tile is one row if the output is contiguous in it.
     ///
     /// # Panics
-    /// If inputs to copy are not plain numbers or do not fit, or if the inner loops are no row of the output or of an input that
-    /// is not copied.
+    /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
@@ -809,7 +799,6 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         let part = self.erased;
         while tiles.next(part) {
             let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
-            let mut at = part.operands.at;
             for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
                 // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
                 unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
@@ -817,12 +806,14 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
             // pointers are taken after all copies are made: the next copy would invalidate them
             let start = copies.as_mut_ptr().cast::<u8>();
             for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
-                at[k] = start.wrapping_add((k - 1) * share);
+                part.set_copy(k, start.wrapping_add((k - 1) * share), |_| true);
             }
-            let block = part.block_of_copies(at, copied);
-            count += block.outputs();
-            // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-            unsafe { rows.rows(&block) };
+            part.merge();
+            part.for_each_block(&mut |block| {
+                count += block.outputs();
+                // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
+                unsafe { rows.rows(block) };
+            });
         }
         Written(count, PhantomData)
     }
@@ -933,10 +924,8 @@ unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
-    /// Stores results in the outputs.
-    store: &'a dyn Rows,
-    /// Whether the outputs are slots.
-    has_slots: bool,
+    /// Stores results in elements; `None` for slots, or without outputs.
+    store: Option<&'a dyn Rows>,
     brand: Invariant<&'s ()>,
 }
 
@@ -992,21 +981,16 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         if erased.build(shape, out, dropped, source.inputs()) {
             return None;
         }
-        let pass = Reduction {
-            source,
-            store: store.unwrap_or(source.fold()),
-            has_slots: store.is_none(),
-            brand: PhantomData,
-        };
-        Some(Self { erased, pass })
+        Some(Self { erased, pass: Reduction { source, store, brand: PhantomData } })
     }
 
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads.
     #[inline]
     pub(crate) fn run_halves(self, place: usize, run: RunHalf<'a, 's, A>) -> [(Written<'s>, Vec<A>); 2] {
         let (join, mut scratch) = (self.pass.source.join(), ErasedNest::on_heap());
+        let is_large = steps(self.loops()) / 2 >= GRAIN;
         let [first, second] = self.halves(place, &mut scratch);
-        let Some(join) = join else { return [run(first), run(second)] };
+        let Some(join) = join.filter(|_| is_large) else { return [run(first), run(second)] };
         let mut first = Half { nest: Some(first), run, result: None };
         let mut second = Half { nest: Some(second), run, result: None };
         join(&mut || first.run(), &mut || second.run());
@@ -1033,22 +1017,6 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self
     }
 
-    /// See [`copied`](Self::copied).
-    ///
-    /// # Panics
-    /// For an array's elements, which are borrowed for longer than the copies.
-    pub(crate) fn with_copies<'m>(
-        self,
-        inputs: InputSet,
-        scratch: &'m mut Scratch,
-    ) -> Nest<'m, Reduction<'a, 's, A>>
-    where
-        'n: 'm,
-    {
-        ensure(!self.pass.source.is_stored(), "a copy of an array's elements");
-        self.copied(inputs, scratch)
-    }
-
     /// The inputs to copy, and the bytes of their copies. The elements of an array are read where they are.
     pub(crate) fn to_copy(&self) -> (InputSet, usize) {
         if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
@@ -1056,7 +1024,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
 
     /// The stored elements, if they are contiguous in the order of the loops.
     #[inline]
-    pub(crate) fn elements(&self) -> Option<&'a [A]> {
+    pub(crate) fn elements(&self) -> Option<&'n [A]> {
         let loops = &self.erased.loops[..];
         let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
         // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
@@ -1116,19 +1084,22 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.pass.source.prepare()
     }
 
-    /// Writes the elements to the slots of a new array, if no loop is reduced.
+    /// Whether the elements are what is written to the slots of a new array: no loop is reduced, and nothing is prepared.
+    pub(crate) fn is_unreduced(&self) -> bool {
+        let has_slots = self.has_output() && self.pass.store.is_none();
+        has_slots && self.prepare().is_none() && self.erased.loops.iter().all(|l| l.kept)
+    }
+
+    /// Writes the elements to the slots of a new array.
     ///
-    /// # Errors
-    /// Returns the nest if it has a reduced loop, if elements must be prepared, or if the outputs are no slots.
-    pub(crate) fn fill_unreduced(self) -> Result<Written<'s>, Self> {
-        let Reduction { source, has_slots, .. } = self.pass;
-        if !has_slots || source.prepare().is_some() || self.erased.loops.iter().any(|l| !l.kept) {
-            return Err(self);
-        }
-        let rows: &dyn Rows = source.element_loops();
+    /// # Panics
+    /// Unless the nest [is unreduced](Self::is_unreduced).
+    pub(crate) fn fill_unreduced(self) -> Written<'s> {
+        ensure(self.is_unreduced(), "other results than elements");
+        let rows: &dyn Rows = self.pass.source.element_loops();
         // the output decides the order now, as it does for maps
         self.erased.arrange(0);
-        Ok(map::run(Nest { erased: self.erased, pass: RowPass::new(rows) }))
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
     }
 
     /// Stores results in the outputs, in the order of the kept loops.
@@ -1137,24 +1108,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If there are more or fewer results than outputs, or no output.
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
+        let store = self.pass.store.unwrap_or(self.fold());
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: RowPass::new(self.pass.store) }.run_rows()
-    }
-
-    /// The nest with `slots` as output: one for each index of the kept loops, in their order.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    #[inline]
-    pub(crate) fn with_slots<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, Reduction<'a, 't, A>>
-    where
-        'n: 'm,
-    {
-        let source = self.pass.source;
-        let len = slots.len();
-        self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |l| l.kept);
-        let pass = Reduction { source, store: source.fold(), has_slots: true, brand: PhantomData };
-        Nest { erased: self.erased, pass }
+        Nest { erased: self.erased, pass: RowPass::new(store) }.run_rows()
     }
 }
 

@@ -29,16 +29,13 @@ use tiles::TERMS;
 use super::ensure;
 use super::map::{copy, copy_into};
 use super::memory::Reserved;
-use super::nest::{
-    AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, SMALL_NEST, matrices, steps,
-};
+use super::nest::{AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, matrices, steps};
 use super::operation::Plus;
 use super::reduce::{FoldLoops, into};
 use super::source::{Cloned, Source};
 use super::threads::{GRAIN, count, in_two};
-use alloc::vec::Vec;
+use alloc::vec;
 use core::any::TypeId;
-use core::mem::take;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
     ArrayRef, ArrayView, ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, CowArray, Dimension, LinalgScalar,
@@ -46,18 +43,10 @@ use ndarray::{
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
 const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
-/// The fewest rows, terms and columns for which the library is as fast or faster.
+/// The fewest rows, terms and columns for which the library is as fast or faster, and the fewest of a block that are cut.
 const LIBRARY_SIDE: usize = 8;
-/// The fewest multiplications that are worth another thread: 50 us of the library's time on Zen 4.
-const PART_MULTIPLICATIONS: usize = 1 << 20;
-/// The fewest rows of a part for a thread. For fewer, the library spends too much time on packing the other matrix.
-const PART_ROWS: usize = 32;
-/// The most elements of a factor that are copied at once: 512 KiB of `f64`.
-const COPIED_ELEMENTS: usize = 1 << 16;
-/// The most elements of a block of the result that is copied, and of a factor if there is no memory for more.
+/// The most elements of a block that is copied.
 const BLOCK_ELEMENTS: usize = 1 << 13;
-/// The fewest rows or columns of a block that are cut.
-const BLOCK_SIDE: usize = 8;
 /// The axes of products of two vectors.
 const VECTORS: [usize; 3] = [0, 1, 1];
 
@@ -102,8 +91,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     }
     let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
     if let Some(nest) = Nest::of_bases(&mut ErasedNest::new(), &inputs, &mut out) {
-        let mut blocks = Blocks::new(swapped);
-        nest.for_each(|(a, b), out| blocks.multiply(a, b, out));
+        nest.for_each(|(a, b), out| multiply(a, b, out, swapped));
     }
 }
 
@@ -142,11 +130,8 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     let Some(nest) = Nest::of_bases(&mut erased, &inputs, &mut out) else { return };
     let batches = steps(nest.loops());
     if batches >= 2 * count() {
-        let grain = PART_MULTIPLICATIONS.saturating_mul(batches).div_ceil(multiplications.max(1));
-        return nest.in_parts(grain, &|part| {
-            let mut blocks = Blocks::new(swapped);
-            part.for_each(|(a, b), out| blocks.multiply(a, b, out));
-        });
+        let grain = (4 * GRAIN).saturating_mul(batches).div_ceil(multiplications.max(1));
+        return nest.in_parts(grain, &|part| part.for_each(|(a, b), out| multiply(a, b, out, swapped)));
     }
     nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped, count()));
 }
@@ -205,11 +190,9 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
     threads: usize,
 ) {
     let half = a.nrows() / 2;
-    if threads < 2
-        || half < PART_ROWS
-        || half.saturating_mul(a.ncols()).saturating_mul(b.ncols()) < PART_MULTIPLICATIONS
-    {
-        return Blocks::new(swapped).multiply(a, b, out);
+    // for fewer rows, the library spends too much time on packing the other matrix
+    if threads < 2 || half < 32 || multiplications([half, a.ncols(), b.ncols()]) < 4 * GRAIN {
+        return multiply(a, b, out, swapped);
     }
     let (upper, lower) = a.split_at(Axis(0), half);
     let (to_upper, to_lower) = out.split_at(Axis(0), half);
@@ -258,141 +241,112 @@ fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
         && multiplications(sides) >= LIBRARY_MULTIPLICATIONS
 }
 
-/// Products of matrices of any layout, by contiguous copies of blocks of them.
-struct Blocks<T> {
-    /// Memory for copies of the factors and for results.
-    copies: [Vec<T>; 3],
-    /// The most elements of a block of a factor.
-    most: usize,
-    /// Whether the factors are swapped.
+/// Computes one product of matrices of any layout. Repeated rows, columns and terms are computed once.
+#[inline]
+fn multiply<T: LinalgScalar>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T>,
     swapped: bool,
+) {
+    let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
+    ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes do not go together");
+    if terms == 0 || out.is_empty() {
+        return out.fill(T::zero());
+    }
+    for (axis, factor) in [a, b].into_iter().enumerate() {
+        if factor.shape()[axis] > 1 && factor.strides()[axis] == 0 {
+            let (mut first, mut others) = out.split_at(Axis(axis), 1);
+            let one = factor.split_at(Axis(axis), 1).0;
+            let (a, b) = if axis == 0 { (one, b) } else { (a, one) };
+            multiply(a, b, first.view_mut(), swapped);
+            return others.assign(&first);
+        }
+    }
+    if terms > 1 && a.strides()[1] == 0 && b.strides()[0] == 0 {
+        multiply(a.split_at(Axis(1), 1).0, b.split_at(Axis(0), 1).0, out.view_mut(), swapped);
+        return out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
+    }
+    if suits_library::<T>([rows, terms, columns]) {
+        return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+    }
+    // dot products read columns of the second matrix
+    let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
+    block(a, if are_dots { b.reversed_axes() } else { b }, out, are_dots, swapped);
 }
 
-impl<T: LinalgScalar> Blocks<T> {
-    fn new(swapped: bool) -> Self {
-        Self { copies: [const { Vec::new() }; 3], most: COPIED_ELEMENTS, swapped }
-    }
-
-    /// Computes one product. Repeated rows, columns and terms are computed once.
-    #[inline]
-    fn multiply(&mut self, a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, mut out: ArrayViewMut2<'_, T>) {
-        let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
-        ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes do not go together");
-        if terms == 0 || out.is_empty() {
-            return out.fill(T::zero());
-        }
-        for (axis, factor) in [a, b].into_iter().enumerate() {
-            if factor.shape()[axis] > 1 && factor.strides()[axis] == 0 {
-                let (mut first, mut others) = out.split_at(Axis(axis), 1);
-                let one = factor.split_at(Axis(axis), 1).0;
-                let (a, b) = if axis == 0 { (one, b) } else { (a, one) };
-                self.multiply(a, b, first.view_mut());
-                return others.assign(&first);
-            }
-        }
-        if terms > 1 && a.strides()[1] == 0 && b.strides()[0] == 0 {
-            self.multiply(a.split_at(Axis(1), 1).0, b.split_at(Axis(0), 1).0, out.view_mut());
-            return out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
-        }
-        if suits_library::<T>([rows, terms, columns]) {
-            return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
-        }
-        // dot products read columns of the second matrix
-        let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
-        self.block(a, if are_dots { b.reversed_axes() } else { b }, out, are_dots);
-    }
-
-    /// Computes a block of a product. Where a matrix is not contiguous, the block is cut until the matrix is small, and copied.
-    /// Cuts do not change the order of addition.
-    fn block(
-        &mut self,
-        a: ArrayView2<'_, T>,
-        b: ArrayView2<'_, T>,
-        mut out: ArrayViewMut2<'_, T>,
-        are_dots: bool,
-    ) {
-        let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
-        let is_large = |matrix: &ArrayView2<'_, T>| !matrix.is_standard_layout() && matrix.len() > self.most;
-        let cut = if !out.is_standard_layout() && out.len() > BLOCK_ELEMENTS {
-            Some(usize::from(sides[0] < sides[1]))
+/// Computes a block of a product. Where a matrix is not contiguous, the block is cut until the matrix is small, and copied. Cuts do
+/// not change the order of addition.
+fn block<T: LinalgScalar>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T>,
+    are_dots: bool,
+    swapped: bool,
+) {
+    let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
+    let is_large = |is_standard: bool, len: usize| !is_standard && len > BLOCK_ELEMENTS;
+    let cut = if is_large(out.is_standard_layout(), out.len()) {
+        Some(usize::from(sides[0] < sides[1]))
+    } else {
+        [&a, &b].into_iter().position(|factor| is_large(factor.is_standard_layout(), factor.len()))
+    };
+    if let Some(axis) = cut {
+        let axis = if sides[axis] > LIBRARY_SIDE { axis } else { 1 - axis };
+        let middle = (sides[axis] / 2).next_multiple_of(LIBRARY_SIDE);
+        let both = |a: [_; 2], b: [_; 2], out: (ArrayViewMut2<'_, T>, ArrayViewMut2<'_, T>)| {
+            block(a[0], b[0], out.0, are_dots, swapped);
+            block(a[1], b[1], out.1, are_dots, swapped);
+        };
+        if sides[axis] <= LIBRARY_SIDE {
+            let chunks = terms.div_ceil(TERMS).next_power_of_two() / 2;
+            let middle = if are_dots { middle_of(terms) } else { chunks * TERMS };
+            let mut sums = [T::zero(); LIBRARY_SIDE * LIBRARY_SIDE];
+            let mut high = ArrayViewMut2::from_shape(out.dim(), &mut sums[..out.len()]).expect("few sums");
+            let (a, b) = (a.split_at(Axis(1), middle), b.split_at(Axis(1 - along), middle));
+            both(a.into(), b.into(), (out.view_mut(), high.view_mut()));
+            out.zip_mut_with(&high, |low, &high| *low = *low + high);
+        } else if axis == 0 {
+            both(a.split_at(Axis(0), middle).into(), [b, b], out.split_at(Axis(0), middle));
         } else {
-            [&a, &b].into_iter().position(is_large)
-        };
-        if let Some(axis) = cut {
-            let axis = if sides[axis] > BLOCK_SIDE { axis } else { 1 - axis };
-            let middle = (sides[axis] / 2).next_multiple_of(BLOCK_SIDE);
-            if sides[axis] <= BLOCK_SIDE {
-                let middle = if are_dots {
-                    middle_of(terms)
-                } else {
-                    terms.div_ceil(TERMS).next_power_of_two() / 2 * TERMS
-                };
-                let ((low_a, high_a), (low_b, high_b)) =
-                    (a.split_at(Axis(1), middle), b.split_at(Axis(1 - along), middle));
-                let mut sums = [T::zero(); BLOCK_SIDE * BLOCK_SIDE];
-                let mut high =
-                    ArrayViewMut2::from_shape(out.dim(), &mut sums[..out.len()]).expect("few sums");
-                self.block(low_a, low_b, out.view_mut(), are_dots);
-                self.block(high_a, high_b, high.view_mut(), are_dots);
-                out.zip_mut_with(&high, |low, &high| *low = *low + high);
-            } else if axis == 0 {
-                let ((lower, upper), (to_lower, to_upper)) =
-                    (a.split_at(Axis(0), middle), out.split_at(Axis(0), middle));
-                self.block(lower, b, to_lower, are_dots);
-                self.block(upper, b, to_upper, are_dots);
-            } else {
-                let ((left, right), (to_left, to_right)) =
-                    (b.split_at(Axis(along), middle), out.split_at(Axis(1), middle));
-                self.block(a, left, to_left, are_dots);
-                self.block(a, right, to_right, are_dots);
-            }
-            return;
+            both([a, a], b.split_at(Axis(along), middle).into(), out.split_at(Axis(1), middle));
         }
-        for (k, factor) in [a, b].into_iter().enumerate() {
-            if !factor.is_standard_layout() {
-                let mut copy = take(&mut self.copies[k]);
-                copy.clear();
-                if self.most > BLOCK_ELEMENTS && copy.try_reserve(factor.len()).is_err() {
-                    self.most = BLOCK_ELEMENTS;
-                    return self.block(a, b, out, are_dots);
-                }
-                copy.resize(factor.len(), T::zero());
-                copy_matrix(&mut copy, &factor);
-                let contiguous = ArrayView2::from_shape(factor.dim(), &copy).expect("as many elements");
-                let (a, b) = if k == 0 { (contiguous, b) } else { (a, contiguous) };
-                self.block(a, b, out, are_dots);
-                self.copies[k] = copy;
-                return;
-            }
-        }
-        let (Some(a), Some(b)) = (a.to_slice(), b.to_slice()) else { return };
-        if let Some(out) = out.as_slice_mut() {
-            return self.contiguous([a, b], out, [sides[0], terms, sides[1]], are_dots);
-        }
-        let mut copy = take(&mut self.copies[2]);
-        copy.resize(out.len(), T::zero());
-        self.contiguous([a, b], &mut copy, [sides[0], terms, sides[1]], are_dots);
-        out.iter_mut().zip(&copy).for_each(|(out, &element)| *out = element);
-        self.copies[2] = copy;
+        return;
     }
+    let [a, b] = [&a, &b].map(|factor| contiguous(factor).expect("memory for few elements"));
+    let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return };
+    let multiply =
+        |out: &mut [T]| multiply_contiguous([a, b], out, [sides[0], terms, sides[1]], are_dots, swapped);
+    if let Some(out) = out.as_slice_mut() {
+        return multiply(out);
+    }
+    let mut copy = vec![T::zero(); out.len()];
+    multiply(&mut copy);
+    out.iter_mut().zip(&copy).for_each(|(out, &element)| *out = element);
+}
 
-    /// Computes a product of contiguous matrices.
-    #[inline]
-    fn contiguous(&self, [a, b]: [&[T]; 2], out: &mut [T], sides: [usize; 3], are_dots: bool) {
-        let (swapped, [rows, terms, columns]) = (self.swapped, sides);
-        if are_dots {
-            let by = [rows, columns].map(|side| if side == 1 { 0 } else { terms });
-            let (batch, sides) = (&[(out.len(), by)], [1, terms, 1]);
-            let ((a, b), batch) =
-                if swapped { ((b, a), &[(out.len(), [by[1], by[0]])]) } else { ((a, b), batch) };
-            return each_product::<T, Dots>(Packed { a, b, out, sides, batch, first: 0 });
-        }
-        let way = match (fixed(sides), swapped) {
-            (_, true) => each_product::<T, Tiles<true>>,
-            (way, false) => way.unwrap_or(in_order(sides)),
-        };
-        way(Packed { a, b, out, sides, batch: &[], first: 0 });
+/// Computes a product of contiguous matrices.
+#[inline]
+fn multiply_contiguous<T: LinalgScalar>(
+    [a, b]: [&[T]; 2],
+    out: &mut [T],
+    sides: [usize; 3],
+    are_dots: bool,
+    swapped: bool,
+) {
+    let [rows, terms, columns] = sides;
+    if are_dots {
+        let by = [rows, columns].map(|side| if side == 1 { 0 } else { terms });
+        let (batch, sides) = (&[(out.len(), by)], [1, terms, 1]);
+        let ((a, b), batch) =
+            if swapped { ((b, a), &[(out.len(), [by[1], by[0]])]) } else { ((a, b), batch) };
+        return each_product::<T, Dots>(Packed { a, b, out, sides, batch, first: 0 });
     }
+    let way = match (fixed(sides), swapped) {
+        (_, true) => each_product::<T, Tiles<true>>,
+        (way, false) => way.unwrap_or(in_order(sides)),
+    };
+    way(Packed { a, b, out, sides, batch: &[], first: 0 });
 }
 
 /// The sum of `count` equal terms, added in pairs.
@@ -402,18 +356,4 @@ fn repeated_sum<T: LinalgScalar>(term: T, count: usize) -> T {
     }
     let half = repeated_sum(term, count / 2);
     if count & 1 == 0 { half + half } else { half + half + term }
-}
-
-/// Copies a matrix row by row.
-#[inline]
-fn copy_matrix<T: LinalgScalar>(to: &mut [T], matrix: &ArrayView2<'_, T>) {
-    if matrix.len() > SMALL_NEST {
-        let mut to = ArrayViewMut2::from_shape(matrix.dim(), to).expect("as many elements");
-        return copy_into(&mut to, matrix);
-    }
-    for (i, row) in to.chunks_exact_mut(matrix.ncols()).enumerate() {
-        for (j, element) in row.iter_mut().enumerate() {
-            *element = matrix[[i, j]];
-        }
-    }
 }

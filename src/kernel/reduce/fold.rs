@@ -10,13 +10,12 @@ use crate::kernel::source::Cloned;
 
 /// The fewest rows of joined rows.
 const MIN_JOINED_ROWS: usize = 8;
-/// The most bytes of a row of joined rows. Long ones keep the error small: fewer of them are added one after the other.
+/// The most bytes of a row of joined rows, and of the partial results of short lanes. Long rows keep the error small: fewer of them
+/// are added one after the other.
 const JOINED_BYTES: usize = 1 << 10;
 /// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take
 /// about as long.
 const SHORT_LANE: usize = 16;
-/// The number of accumulators of a lane after these are halved.
-const LAST_ACCUMULATORS: usize = 8;
 
 /// The loops that combine elements: contiguous ones, and, as [`ElementLoopsOf`] them, those of an array.
 pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
@@ -265,16 +264,13 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
     }
 }
 
-/// The bytes of the partial results of short lanes.
-const PARTIAL_BYTES: usize = 1 << 10;
-
 /// Reduces lanes by the factors of their length: groups of 4 or 2 elements, then groups of their results, and so on. For groups
 /// of constant length, the compiler vectorises by shuffles.
 #[inline(always)]
 fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
     let (mut first, mut second) =
-        (Buffer::<{ PARTIAL_BYTES / 64 }>::new(), Buffer::<{ PARTIAL_BYTES / 64 }>::new());
-    let most = (PARTIAL_BYTES / size_of::<A>() / len * len).max(len);
+        (Buffer::<{ JOINED_BYTES / 64 }>::new(), Buffer::<{ JOINED_BYTES / 64 }>::new());
+    let most = (JOINED_BYTES / size_of::<A>() / len * len).max(len);
     let (sums, more) = (&mut first.vec(most), &mut second.vec(most));
     for elements in elements.chunks(most) {
         let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
@@ -338,7 +334,7 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
                 }
             }
             let mut width = N;
-            while width > LAST_ACCUMULATORS {
+            while width > 8 {
                 width /= 2;
                 for i in 0..width {
                     sums[i] = op.apply(sums[i].clone(), sums[i + width].clone());
@@ -346,7 +342,7 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
             }
             (core::array::from_fn(|i| sums[i].clone()), rest)
         }
-        None => match elements.split_first_chunk::<LAST_ACCUMULATORS>() {
+        None => match elements.split_first_chunk::<8>() {
             Some((first, rest)) => (first.clone(), rest),
             None => return add_one_by_one(op, elements[0].clone(), &elements[1..]),
         },

@@ -22,19 +22,18 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{BlockShape, fold_block};
+use block::{append_results, fold_block, place_to_halve, shape_of};
 
 use super::ensure;
-use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots, filled};
+use super::memory::{Buffer, Reserved, STACK_BYTES, Scratch, Slots, filled};
 use super::nest::{
     Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
-    SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane, steps,
+    SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
 use super::simd::as_precompiled;
 use super::source::{Cloned, Source};
-use super::threads::GRAIN;
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -159,18 +158,6 @@ macro_rules! reduce_precompiled {
 }
 reduce_precompiled!(f32 f64 i32 i64);
 
-/// The loop along which to halve a nest that is large, or whose copies are: the outermost one, or the outermost kept one if a
-/// buffer does not hold the results, which two halves of a reduced loop would have to combine.
-fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
-    let (loops, (_, bytes), size) = (nest.loops(), nest.to_copy(), size_of::<A>());
-    if steps(loops) / 2 < GRAIN && bytes <= COPIES_BYTES {
-        return None;
-    }
-    let is_kept = |l: &Loop| l.is_kept();
-    let results = loops.iter().filter(|l| l.is_kept()).map(Loop::len).fold(1, usize::saturating_mul);
-    if results > BLOCK_BYTES / size { loops.iter().position(is_kept) } else { Some(0) }
-}
-
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
     fn run(&mut self) -> Written<'s> {
@@ -184,8 +171,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
                 Ok(written) => return written,
                 Err(slots) => slots,
             };
-            let mut shape = BlockShape::new();
-            shape.push_axes(self.shape, slots.shape(), self.dropped);
+            let shape = shape_of(self.shape, slots.shape(), self.dropped);
             match slots.into_slots() {
                 Ok(slots) => self.fold(&shape, slots),
                 Err(slots) => self.run_large(slots),
@@ -195,7 +181,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     /// Folds the elements in the order of the shape, which is that of the slots.
     #[inline(never)]
-    fn fold<'t>(&self, shape: &BlockShape, slots: Slots<'_, 't, A>) -> Written<'t> {
+    fn fold<'t>(&self, shape: &[(usize, bool)], slots: Slots<'_, 't, A>) -> Written<'t> {
         let (mut buffer, len) = (Scratch::new(), self.shape.iter().product());
         let mut computed = buffer.vec(len);
         let elements = self.source.as_slice().unwrap_or_else(|| {
@@ -212,53 +198,56 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     fn run_large<'t>(&self, destination: Destination<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
         match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => reduce_halves(nest.arranged()),
+            Some(nest) => reduce_halves(nest.arranged()).0,
             None => Written::none(),
         }
     }
 }
 
-/// Reduces a nest after copying the inputs that are read again.
-fn reduce_part<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+/// Stores the results of a nest, or returns them in the order of the kept loops if it has no outputs.
+fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
     #[inline(never)]
-    fn reduce_copied<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, copied: InputSet) -> Written<'s> {
-        block::reduce(nest.with_copies(copied, &mut Scratch::new()))
+    fn reduce_copied<'s, A: Clone>(
+        nest: Nest<'_, Reduction<'_, 's, A>>,
+        copied: InputSet,
+    ) -> (Written<'s>, Vec<A>) {
+        reduce_halves(nest.with_copies(copied, &mut Scratch::new()))
     }
-    let (copied, bytes) = nest.to_copy();
-    if bytes == 0 { block::reduce(nest) } else { reduce_copied(nest, copied) }
-}
-
-fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    match place_to_halve(&nest) {
-        None => reduce_part(nest),
-        Some(place) if nest.loops()[place].is_kept() => {
-            let [(mut written, _), (more, _)] =
-                nest.run_halves(place, |nest| (reduce_halves(nest), Vec::new()));
-            written.add(more);
-            written
-        }
-        Some(_) => {
-            let mut erased = ErasedNest::on_heap();
-            let results = reduce_to_vec(nest.inputs(&mut erased));
-            nest.store_results(&results)
-        }
-    }
-}
-
-/// Reduces a nest without outputs to its results, in the order of the kept loops.
-fn reduce_to_vec<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>) -> Vec<A> {
     let Some(place) = place_to_halve(&nest) else {
-        let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-        return filled(len, |slots| reduce_part(nest.with_slots(slots)));
+        return match nest.to_copy() {
+            (_, 0) => reduce_block(nest),
+            (copied, _) => reduce_copied(nest, copied),
+        };
     };
     let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
-    let [(_, mut first), (_, second)] = nest.run_halves(place, |nest| (Written::none(), reduce_to_vec(nest)));
-    if is_kept {
-        first.extend(second);
-    } else {
-        op.add_row(&mut first, &second);
+    if !is_kept && nest.has_output() {
+        let (_, results) = reduce_halves(nest.inputs(&mut ErasedNest::on_heap()));
+        return (nest.store_results(&results), Vec::new());
     }
-    first
+    let [(mut written, mut results), (more, others)] = nest.run_halves(place, reduce_halves);
+    written.add(more);
+    if is_kept {
+        results.extend(others);
+    } else {
+        op.add_row(&mut results, &others);
+    }
+    (written, results)
+}
+
+#[inline(never)]
+fn reduce_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
+    if nest.is_unreduced() {
+        return (nest.fill_unreduced(), Vec::new());
+    }
+    let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
+    if !nest.has_output() {
+        let results = filled(len, |slots| Written::appended(slots, |to| append_results(nest, to)));
+        return (Written::none(), results);
+    }
+    let (mut buffer, mut erased) = (Buffer::<16>::new(), ErasedNest::new());
+    let mut results = buffer.vec(len);
+    append_results(nest.inputs(&mut erased), &mut results);
+    (nest.store_results(&results), Vec::new())
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.
