@@ -4,7 +4,7 @@
 //! - A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
 //! - [`plain_size`] accepts only types whose bytes are all initialised and may be copied: numbers and `bool`.
 
-use super::reduce::Job;
+use super::reduce::Compiled;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::transmute;
@@ -69,49 +69,46 @@ fn avx2<W: Work>(work: W) -> W::Output {
 #[inline]
 pub(crate) fn plain_size<A>() -> Option<usize> {
     macro_rules! types {
-        ($($plain:ty)*) => { [$(TypeId::of::<$plain>()),*] };
+        ($($plain:ty)*) => { false $(|| is::<A, $plain>())* };
     }
-    let plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
-    plain.contains(&type_id::<A>()).then_some(size_of::<A>())
+    let is_plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
+    is_plain.then_some(size_of::<A>())
 }
 
-/// The identity of a type that may have lifetimes. Types that differ in lifetimes alone have the same one.
-#[inline]
-pub(crate) fn type_id<A>() -> TypeId {
-    trait Identity {
-        fn id(&self) -> TypeId
+/// Whether `A` is `B`. `A` may have lifetimes: types that differ in these alone are one type.
+///
+/// LLVM finds the result before it inlines and optimises functions, and drops those that are not needed then.
+#[inline(always)]
+fn is<A, B: 'static>() -> bool {
+    trait Identity<B> {
+        fn is(&self) -> bool
         where
             Self: 'static;
     }
-    impl<A> Identity for PhantomData<A> {
+    impl<A, B: 'static> Identity<B> for PhantomData<A> {
         #[inline]
-        fn id(&self) -> TypeId
+        fn is(&self) -> bool
         where
             Self: 'static,
         {
-            TypeId::of::<A>()
+            TypeId::of::<A>() == TypeId::of::<B>()
         }
     }
-    let identity: &dyn Identity = &PhantomData::<A>;
-    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `id` uses no lifetime.
-    unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
+    let identity: &dyn Identity<B> = &PhantomData::<A>;
+    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `is` uses no lifetime.
+    unsafe { transmute::<&dyn Identity<B>, &(dyn Identity<B> + 'static)>(identity) }.is()
 }
 
-/// Whether the reductions of a type are compiled in this crate.
+/// What is compiled for elements `B`, if `A` is `B`.
 #[inline(always)]
-pub(crate) fn is_precompiled<A>() -> bool {
-    let known = [TypeId::of::<f32>(), TypeId::of::<f64>(), TypeId::of::<i32>(), TypeId::of::<i64>()];
-    known.contains(&type_id::<A>())
-}
-
-/// The job as one of elements `B`, if these are precompiled and `A` is `B`.
-#[inline(always)]
-pub(crate) fn as_precompiled<'r, 'j, 's, A, B: 'static>(
-    job: &'r mut Job<'j, 's, A>,
-) -> Option<&'r mut Job<'j, 's, B>> {
-    // SAFETY: Both are one type, which has no lifetimes.
-    (is_precompiled::<B>() && type_id::<A>() == TypeId::of::<B>())
-        .then(|| unsafe { &mut *core::ptr::from_mut(job).cast() })
+pub(crate) fn compiled_for<'a, A, B: 'static>(
+    compiled: &'static Compiled<'static, B>,
+) -> Option<&'a Compiled<'a, A>> {
+    if is::<A, B>() {
+        // SAFETY: Both are one type, which has no lifetimes.
+        return Some(unsafe { &*core::ptr::from_ref(compiled).cast() });
+    }
+    None
 }
 
 /// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows

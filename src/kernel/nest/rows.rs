@@ -22,7 +22,7 @@ use super::{
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots, copy_share, gather};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, plain_size};
+use crate::kernel::simd::{Work, dispatch_or, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
@@ -110,9 +110,6 @@ pub trait Visit<T, E: Elements + ?Sized> {
 
 /// A function from the elements of the inputs at an index to a result.
 pub(crate) trait MapElement<R, E: Elements> {
-    /// Whether the function clones its one element.
-    const IS_CLONE: bool = false;
-
     fn map(&mut self, items: E::Refs<'_>) -> R;
 }
 
@@ -524,11 +521,7 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
 {
     #[inline(always)]
     fn dispatch(self) {
-        if M::IS_CLONE && is_precompiled::<A>() {
-            dispatch(self);
-        } else {
-            dispatch_or(self, Self::one_by_one);
-        }
+        dispatch_or(self, Self::one_by_one);
     }
 
     /// Combines the panels in a loop that is not compiled for a CPU.

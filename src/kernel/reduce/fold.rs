@@ -5,7 +5,7 @@
 use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
 use crate::kernel::nest::{ElementLoopsOf, MapReduce, ROUNDS};
 use crate::kernel::operation::Operation;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled};
+use crate::kernel::simd::{Work, dispatch_or};
 use crate::kernel::source::Cloned;
 
 /// The fewest rows of joined rows.
@@ -32,8 +32,8 @@ pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
     fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
 }
 
-/// The loops of an operation on the elements of an array. For common element types, this crate has compiled them. For others, on
-/// a CPU that is found to have no AVX2, the loops call the operation for each pair, in the same order.
+/// The loops of an operation on the elements of an array. On a CPU that is found to have no AVX2, they call the operation for each
+/// pair, in the same order.
 pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;
 
 impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
@@ -42,29 +42,23 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     }
 
     fn add_row(&self, sums: &mut [A], row: &[A]) {
-        run::<A, _>(AddRow { op: self.op, sums, row }, |AddRow { op, sums, row }| {
+        dispatch_or(AddRow { op: self.op, sums, row }, |AddRow { op, sums, row }| {
             AddRow { op: NotInlined(op), sums, row }.run();
         });
     }
 
     fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>) {
         let work = SumRows { op: self.op, elements, len, width, to };
-        run::<A, _>(work, |SumRows { op, elements, len, width, to }| {
+        dispatch_or(work, |SumRows { op, elements, len, width, to }| {
             SumRows { op: NotInlined(op), elements, len, width, to }.by_columns::<1>();
         });
     }
 
     fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
-        run::<A, _>(Lanes { op: self.op, elements, len, to }, |Lanes { op, elements, len, to }| {
+        dispatch_or(Lanes { op: self.op, elements, len, to }, |Lanes { op, elements, len, to }| {
             Lanes { op: NotInlined(op), elements, len, to }.run();
         });
     }
-}
-
-/// Runs `work` on elements `A`, or `other` on a CPU without AVX2 unless this crate has compiled the work.
-#[inline(always)]
-fn run<A, W: Work<Output = ()>>(work: W, other: impl FnOnce(W)) {
-    if is_precompiled::<A>() { dispatch(work) } else { dispatch_or(work, other) }
 }
 
 /// An operation that is not inlined, which keeps the code of its loops short.
