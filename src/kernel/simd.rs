@@ -115,59 +115,30 @@ pub(crate) fn compiled_for<'a, A, B: 'static>(
 /// of the input are contiguous and `along` bytes apart; those of the output are `down` bytes apart.
 ///
 /// # Safety
-/// The input has these elements, which are plain numbers of `size` bytes, and the output has memory for them.
-pub(crate) unsafe fn transpose(
+/// The input has these elements, which are plain numbers of the size of `N`, and the output has memory for them.
+pub(crate) unsafe fn transpose<N: Copy>(
     from: *const u8,
     along: isize,
     to: *mut u8,
     down: usize,
     [rows, len]: [usize; 2],
-    size: usize,
 ) {
-    // SAFETY: The caller promises the elements and the memory.
-    unsafe {
-        match size {
-            4 => transpose_squares::<u32, 8>(from, along, to, down, [rows, len], SQUARE_4),
-            8 => transpose_squares::<u64, 4>(from, along, to, down, [rows, len], SQUARE_8),
-            1 => transpose_squares::<u8, 8>(from, along, to, down, [rows, len], square::<u8, 8>),
-            2 => transpose_squares::<u16, 8>(from, along, to, down, [rows, len], square::<u16, 8>),
-            _ => transpose_squares::<u128, 2>(from, along, to, down, [rows, len], square::<u128, 2>),
-        }
-    }
-}
-
-/// Copies a square; the arguments are those of [`transpose`].
-type Square = unsafe fn(*const u8, isize, *mut u8, usize);
-
-const SQUARE_4: Square = square::<u32, 8>;
-const SQUARE_8: Square = square::<u64, 4>;
-
-/// # Safety
-/// As for [`transpose`].
-unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
-    from: *const u8,
-    along: isize,
-    to: *mut u8,
-    down: usize,
-    [rows, len]: [usize; 2],
-    plain: Square,
-) {
-    let mut square = plain;
+    let (size, side) = (size_of::<N>(), side::<N>());
+    let mut square: unsafe fn(*const u8, isize, *mut u8, usize) = square::<N>;
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        match size_of::<N>() {
+        match size {
             4 => square = square_4_by_avx2,
             8 => square = square_8_by_avx2,
             _ => {}
         }
     }
-    let size = size_of::<N>();
-    let (full_rows, full_len) = (rows / SIDE * SIDE, len / SIDE * SIDE);
+    let (full_rows, full_len) = (rows / side * side, len / side * side);
     // SAFETY: The caller promises the elements and the memory, and every square is within them. `square` needs AVX2 only where
     // the CPU has it.
     unsafe {
-        for j in (0..full_len).step_by(SIDE) {
-            for i in (0..full_rows).step_by(SIDE) {
+        for j in (0..full_len).step_by(side) {
+            for i in (0..full_rows).step_by(side) {
                 let from = from.add(i * size).wrapping_offset(along * j.cast_signed());
                 square(from, along, to.add(i * down + j * size), down);
             }
@@ -182,11 +153,16 @@ unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
     }
 }
 
+/// The rows and columns of a square.
+const fn side<N>() -> usize {
+    if size_of::<N>() > 4 { 32 / size_of::<N>() } else { 8 }
+}
+
 /// # Safety
-/// As for [`transpose`], with `SIDE` rows and columns.
-unsafe fn square<N: Copy, const SIDE: usize>(from: *const u8, along: isize, to: *mut u8, down: usize) {
-    for i in 0..SIDE {
-        for j in 0..SIDE {
+/// As for [`transpose`], with [`side`] rows and columns.
+unsafe fn square<N: Copy>(from: *const u8, along: isize, to: *mut u8, down: usize) {
+    for i in 0..side::<N>() {
+        for j in 0..side::<N>() {
             // SAFETY: The caller promises the elements and the memory.
             unsafe {
                 let element =

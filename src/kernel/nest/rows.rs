@@ -19,7 +19,7 @@ use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
     Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots, copy_share, gather};
+use crate::kernel::memory::{CACHE_LINE, Gather, Scratch, Slot, Slots, copy_share, gather, gather_of};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch_or, plain_size};
@@ -48,6 +48,8 @@ pub struct ElementInfo {
     pub(super) row_loops: &'static [InputSet],
     /// The inputs whose elements are plain numbers.
     pub(super) plain: fn() -> InputSet,
+    /// What copies the elements of each input, if they are plain numbers.
+    pub(super) gathers: [Gather; OPERANDS],
 }
 
 /// The types of the inputs' elements: a tuple of up to six.
@@ -154,10 +156,10 @@ macro_rules! elements {
             type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
 
             const INFO: ElementInfo = {
-                let mut sizes = [0; OPERANDS];
-                $(sizes[$k] = size_of::<$A>();)*
+                let (mut sizes, mut gathers) = ([0; OPERANDS], [gather_of(size_of::<A>()); OPERANDS]);
+                $((sizes[$k], gathers[$k]) = (size_of::<$A>(), gather_of(size_of::<$A>()));)*
                 let plain = || InputSet(0 $(| u8::from(plain_size::<$A>().is_some()) << ($k - 1))*);
-                ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain }
+                ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain, gathers }
             };
 
             #[inline(always)]
@@ -729,33 +731,33 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     }
 }
 
-impl<'n, P> Nest<'n, P> {
-    /// The nest with contiguous copies of these inputs in `scratch`.
+impl ErasedNest {
+    /// Makes contiguous copies of these inputs in `scratch`, and reads these.
+    ///
+    /// # Safety
+    /// The inputs are borrowed, and the nest does not outlive the scratch.
     ///
     /// # Panics
     /// If their elements are not plain numbers.
-    fn copied<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
-    where
-        'n: 'm,
-    {
-        let (erased, mut moving) = (self.erased, ErasedNest::new());
+    #[inline(never)]
+    unsafe fn copy_inputs(&mut self, copied: InputSet, scratch: &mut Scratch) {
+        let mut moving = ErasedNest::new();
         let inputs = || (1..OPERANDS).filter(|&k| copied.contains(k));
-        let mut rest = scratch.bytes(inputs().map(|k| erased.copy_bytes(k)).sum());
+        let mut rest = scratch.bytes(inputs().map(|k| self.copy_bytes(k)).sum());
         for k in inputs() {
-            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
-            erased.moving_part(k, &mut moving);
-            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
+            let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
+            self.moving_part(k, &mut moving);
+            // SAFETY: The caller promises the inputs. A copy begins with a cache line.
             unsafe { gather(&moving, k, copy) };
-            erased.set_copy(k, copy.as_mut_ptr().cast());
+            self.set_copy(k, copy.as_mut_ptr().cast());
             rest = after;
         }
-        erased.merge();
-        Nest { erased, pass: self.pass }
+        self.merge();
     }
 }
 
 impl<'n, 'a, 's> Nest<'n, SerialPass<'a, 's>> {
-    /// See [`copied`](Self::copied).
+    /// See [`copy_inputs`](ErasedNest::copy_inputs).
     pub(crate) fn with_copies<'m>(
         self,
         inputs: InputSet,
@@ -764,7 +766,9 @@ impl<'n, 'a, 's> Nest<'n, SerialPass<'a, 's>> {
     where
         'n: 'm,
     {
-        self.copied(inputs, scratch)
+        // SAFETY: By the invariant. The nest borrows the scratch.
+        unsafe { self.erased.copy_inputs(inputs, scratch) };
+        Nest { erased: self.erased, pass: self.pass }
     }
 }
 
@@ -1026,7 +1030,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self
     }
 
-    /// See [`copied`](Self::copied).
+    /// See [`copy_inputs`](ErasedNest::copy_inputs).
     ///
     /// # Panics
     /// For an array's elements, which are borrowed for longer than the copies.
@@ -1039,7 +1043,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         'n: 'm,
     {
         ensure(!self.pass.source.is_stored(), "a copy of an array's elements");
-        self.copied(inputs, scratch)
+        // SAFETY: By the invariant. The nest borrows the scratch.
+        unsafe { self.erased.copy_inputs(inputs, scratch) };
+        Nest { erased: self.erased, pass: self.pass }
     }
 
     /// The inputs to copy, and the bytes of their copies. The elements of an array are read where they are.
