@@ -499,16 +499,30 @@ pub(crate) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u
     }
     let from = nest.pointer(k);
     // SAFETY: By the invariant of nests, there is an element at every index. All fit into `to`, as was just checked.
-    unsafe {
-        match nest.sizes()[k] {
-            1 => gather_axes::<u8>(&axes, from, to.cast()),
-            2 => gather_axes::<u16>(&axes, from, to.cast()),
-            4 => gather_axes::<u32>(&axes, from, to.cast()),
-            8 => gather_axes::<u64>(&axes, from, to.cast()),
-            _ => gather_axes::<u128>(&axes, from, to.cast()),
+    unsafe { (nest.gather(k))(&axes, from, to.cast()) };
+}
+
+/// [`gather`] for plain numbers of one size. A program has the functions for the sizes of its own elements.
+pub(crate) type Gather = unsafe fn(&[(usize, isize)], *const u8, *mut u8);
+
+macro_rules! gathers {
+    ($($N:ident $size:pat)*) => {
+        /// The function for plain numbers of this size.
+        pub(super) const fn gather_of(size: usize) -> Gather {
+            // not generic, so that it is compiled in this crate
+            $(unsafe fn $N(axes: &[(usize, isize)], from: *const u8, to: *mut u8) {
+                // SAFETY: As for `gather`.
+                unsafe { gather_axes::<core::primitive::$N>(axes, from, to.cast()) };
+            })*
+            unsafe fn none(_: &[(usize, isize)], _: *const u8, _: *mut u8) {}
+            match size {
+                0 => none,
+                $($size => $N,)*
+            }
         }
     };
 }
+gathers!(u8 1 u16 2 u32 4 u64 8 u128 _);
 
 /// [`gather`] for elements of the size of `N`, along axes of a length and a stride in bytes. Returns the number of elements.
 ///
@@ -546,8 +560,7 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
                     }
                     let (from, to) = (from.wrapping_offset(offset), to.add(at * len));
                     if is_transposed {
-                        let [down, size] = [width * size_of::<N>(), size_of::<N>()];
-                        transpose(from, along, to.cast(), down, [rows, len], size);
+                        transpose::<N>(from, along, to.cast(), width * size_of::<N>(), [rows, len]);
                         continue;
                     }
                     for row in 0..rows {

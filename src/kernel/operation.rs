@@ -14,6 +14,19 @@ pub trait Operation<A>: Copy {
 
     #[doc(hidden)]
     fn apply(self, a: A, b: A) -> A;
+
+    /// Combines each sum with the element at its place.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn apply_each(self, sums: &mut [A], elements: &[A])
+    where
+        A: Clone,
+    {
+        let elements = &elements[..sums.len()];
+        for i in 0..sums.len() {
+            sums[i] = self.apply(sums[i].clone(), elements[i].clone());
+        }
+    }
 }
 
 /// Addition.

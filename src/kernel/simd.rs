@@ -4,7 +4,7 @@
 //! - A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
 //! - [`plain_size`] accepts only types whose bytes are all initialised and may be copied: numbers and `bool`.
 
-use super::reduce::Job;
+use super::reduce::Compiled;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::transmute;
@@ -69,108 +69,76 @@ fn avx2<W: Work>(work: W) -> W::Output {
 #[inline]
 pub(crate) fn plain_size<A>() -> Option<usize> {
     macro_rules! types {
-        ($($plain:ty)*) => { [$(TypeId::of::<$plain>()),*] };
+        ($($plain:ty)*) => { false $(|| is::<A, $plain>())* };
     }
-    let plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
-    plain.contains(&type_id::<A>()).then_some(size_of::<A>())
+    let is_plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
+    is_plain.then_some(size_of::<A>())
 }
 
-/// The identity of a type that may have lifetimes. Types that differ in lifetimes alone have the same one.
-#[inline]
-pub(crate) fn type_id<A>() -> TypeId {
-    trait Identity {
-        fn id(&self) -> TypeId
+/// Whether `A` is `B`. `A` may have lifetimes: types that differ in these alone are one type.
+///
+/// LLVM finds the result before it inlines and optimises functions, and drops those that are not needed then.
+#[inline(always)]
+fn is<A, B: 'static>() -> bool {
+    trait Identity<B> {
+        fn is(&self) -> bool
         where
             Self: 'static;
     }
-    impl<A> Identity for PhantomData<A> {
+    impl<A, B: 'static> Identity<B> for PhantomData<A> {
         #[inline]
-        fn id(&self) -> TypeId
+        fn is(&self) -> bool
         where
             Self: 'static,
         {
-            TypeId::of::<A>()
+            TypeId::of::<A>() == TypeId::of::<B>()
         }
     }
-    let identity: &dyn Identity = &PhantomData::<A>;
-    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `id` uses no lifetime.
-    unsafe { transmute::<&dyn Identity, &(dyn Identity + 'static)>(identity) }.id()
+    let identity: &dyn Identity<B> = &PhantomData::<A>;
+    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `is` uses no lifetime.
+    unsafe { transmute::<&dyn Identity<B>, &(dyn Identity<B> + 'static)>(identity) }.is()
 }
 
-/// Whether the reductions of a type are compiled in this crate.
+/// What is compiled for elements `B`, if `A` is `B`.
 #[inline(always)]
-pub(crate) fn is_precompiled<A>() -> bool {
-    let known = [TypeId::of::<f32>(), TypeId::of::<f64>(), TypeId::of::<i32>(), TypeId::of::<i64>()];
-    known.contains(&type_id::<A>())
-}
-
-/// The job as one of elements `B`, if these are precompiled and `A` is `B`.
-#[inline(always)]
-pub(crate) fn as_precompiled<'r, 'j, 's, A, B: 'static>(
-    job: &'r mut Job<'j, 's, A>,
-) -> Option<&'r mut Job<'j, 's, B>> {
-    // SAFETY: Both are one type, which has no lifetimes.
-    (is_precompiled::<B>() && type_id::<A>() == TypeId::of::<B>())
-        .then(|| unsafe { &mut *core::ptr::from_mut(job).cast() })
+pub(crate) fn compiled_for<'a, A, B: 'static>(
+    compiled: &'static Compiled<'static, B>,
+) -> Option<&'a Compiled<'a, A>> {
+    if is::<A, B>() {
+        // SAFETY: Both are one type, which has no lifetimes.
+        return Some(unsafe { &*core::ptr::from_ref(compiled).cast() });
+    }
+    None
 }
 
 /// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows
 /// of the input are contiguous and `along` bytes apart; those of the output are `down` bytes apart.
 ///
 /// # Safety
-/// The input has these elements, which are plain numbers of `size` bytes, and the output has memory for them.
-pub(crate) unsafe fn transpose(
+/// The input has these elements, which are plain numbers of the size of `N`, and the output has memory for them.
+pub(crate) unsafe fn transpose<N: Copy>(
     from: *const u8,
     along: isize,
     to: *mut u8,
     down: usize,
     [rows, len]: [usize; 2],
-    size: usize,
 ) {
-    // SAFETY: The caller promises the elements and the memory.
-    unsafe {
-        match size {
-            4 => transpose_squares::<u32, 8>(from, along, to, down, [rows, len], SQUARE_4),
-            8 => transpose_squares::<u64, 4>(from, along, to, down, [rows, len], SQUARE_8),
-            1 => transpose_squares::<u8, 8>(from, along, to, down, [rows, len], square::<u8, 8>),
-            2 => transpose_squares::<u16, 8>(from, along, to, down, [rows, len], square::<u16, 8>),
-            _ => transpose_squares::<u128, 2>(from, along, to, down, [rows, len], square::<u128, 2>),
-        }
-    }
-}
-
-/// Copies a square; the arguments are those of [`transpose`].
-type Square = unsafe fn(*const u8, isize, *mut u8, usize);
-
-const SQUARE_4: Square = square::<u32, 8>;
-const SQUARE_8: Square = square::<u64, 4>;
-
-/// # Safety
-/// As for [`transpose`].
-unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
-    from: *const u8,
-    along: isize,
-    to: *mut u8,
-    down: usize,
-    [rows, len]: [usize; 2],
-    plain: Square,
-) {
-    let mut square = plain;
+    let (size, side) = (size_of::<N>(), side::<N>());
+    let mut square: unsafe fn(*const u8, isize, *mut u8, usize) = square::<N>;
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        match size_of::<N>() {
+        match size {
             4 => square = square_4_by_avx2,
             8 => square = square_8_by_avx2,
             _ => {}
         }
     }
-    let size = size_of::<N>();
-    let (full_rows, full_len) = (rows / SIDE * SIDE, len / SIDE * SIDE);
+    let (full_rows, full_len) = (rows / side * side, len / side * side);
     // SAFETY: The caller promises the elements and the memory, and every square is within them. `square` needs AVX2 only where
     // the CPU has it.
     unsafe {
-        for j in (0..full_len).step_by(SIDE) {
-            for i in (0..full_rows).step_by(SIDE) {
+        for j in (0..full_len).step_by(side) {
+            for i in (0..full_rows).step_by(side) {
                 let from = from.add(i * size).wrapping_offset(along * j.cast_signed());
                 square(from, along, to.add(i * down + j * size), down);
             }
@@ -185,11 +153,16 @@ unsafe fn transpose_squares<N: Copy, const SIDE: usize>(
     }
 }
 
+/// The rows and columns of a square.
+const fn side<N>() -> usize {
+    if size_of::<N>() > 4 { 32 / size_of::<N>() } else { 8 }
+}
+
 /// # Safety
-/// As for [`transpose`], with `SIDE` rows and columns.
-unsafe fn square<N: Copy, const SIDE: usize>(from: *const u8, along: isize, to: *mut u8, down: usize) {
-    for i in 0..SIDE {
-        for j in 0..SIDE {
+/// As for [`transpose`], with [`side`] rows and columns.
+unsafe fn square<N: Copy>(from: *const u8, along: isize, to: *mut u8, down: usize) {
+    for i in 0..side::<N>() {
+        for j in 0..side::<N>() {
             // SAFETY: The caller promises the elements and the memory.
             unsafe {
                 let element =

@@ -6,8 +6,7 @@ use super::nest::{
     ElementLoops, ElementLoopsOf, Elements, Inputs, MapElement, OrderedAxes, RawInputs, Visit,
 };
 use super::operation::{Operation, add};
-use super::reduce::{Fold, FoldLoops};
-use super::simd::is_precompiled;
+use super::reduce::{Fold, FoldLoops, compiled};
 use super::threads::{Join, join};
 use alloc::vec::Vec;
 use core::ops::Mul;
@@ -24,8 +23,8 @@ pub struct Source<'a, A> {
     inputs: &'a RawInputs<'a>,
     /// The loops that compute the elements from those of the inputs; `None` if the one input has the elements.
     element_loops: Option<&'a dyn ElementLoops<A>>,
-    /// The loops that combine elements; `None` for sums whose loops this crate has compiled.
-    fold: Option<&'a dyn Fold<A>>,
+    /// The loops that combine elements.
+    fold: &'a dyn Fold<A>,
     /// Runs two halves on two threads; `None` unless threads may share the inputs and the loops, and may be sent elements.
     join: Option<Join>,
     /// Changes elements before they are combined.
@@ -39,8 +38,10 @@ impl<'a, A: Clone> Source<'a, A> {
         element_loops: Option<&'a dyn ElementLoops<A>>,
         loops: &'a FoldLoops<A, O>,
     ) -> Self {
-        let is_compiled = const { O::IS_PLUS } && is_precompiled::<A>();
-        let fold: Option<&dyn Fold<A>> = if is_compiled { None } else { Some(loops) };
+        let fold: &dyn Fold<A> = match compiled() {
+            Some(compiled) if const { O::IS_PLUS } => compiled.sums,
+            _ => loops,
+        };
         Self { inputs, element_loops, fold, join: None, prepare: None }
     }
 
@@ -97,15 +98,6 @@ impl<'a, A: Clone> Source<'a, A> {
         then(&Source { prepare: Some(&prepare), ..*self })
     }
 
-    /// The source with `compiled` as the loops that combine elements, if it has none.
-    #[inline]
-    pub(super) fn or_fold<'x>(&self, compiled: &'x (dyn Fold<A> + Sync)) -> Source<'x, A>
-    where
-        'a: 'x,
-    {
-        Source { fold: Some(self.fold.unwrap_or(compiled)), ..*self }
-    }
-
     /// Calls `then` with the source and its shape after their axes are permuted: axis `order[i]` becomes axis `i`.
     pub(crate) fn in_order<R>(
         &self,
@@ -135,12 +127,9 @@ impl<'a, A: Clone> Source<'a, A> {
     }
 
     /// The loops that combine elements.
-    ///
-    /// # Panics
-    /// For sums whose loops this crate has compiled: see [`or_fold`](Self::or_fold).
-    #[inline]
+    #[inline(always)]
     pub(super) fn fold(&self) -> &'a dyn Fold<A> {
-        self.fold.expect("an operation for element types that are not precompiled")
+        self.fold
     }
 
     /// The loops that compute the elements; those of an array are cloned.
@@ -170,8 +159,6 @@ impl<'a, A: Clone> Source<'a, A> {
 pub(crate) struct Cloned;
 
 impl<A: Clone> MapElement<A, (A,)> for Cloned {
-    const IS_CLONE: bool = true;
-
     #[inline(always)]
     fn map(&mut self, (element,): (&A,)) -> A {
         element.clone()

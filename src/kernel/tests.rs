@@ -116,7 +116,6 @@ fn with_nest<A: Clone, R>(
     source: &Source<'_, A>,
     then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
 ) -> Option<R> {
-    let source = &source.or_fold(const { &FoldLoops::<A, _>::new(Cloned, First) });
     let shape = source.shapes()[0];
     Nest::reducing(&mut ErasedNest::new(), source, shape, None, None).map(then)
 }

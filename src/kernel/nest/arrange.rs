@@ -32,7 +32,7 @@ impl ErasedNest {
             Some(out) => (Access::Distinct, out, dropped),
             None => (Access::Inputs, none, None),
         };
-        (operands.count, operands.row_loops, operands.access) = (info.count + 1, info.row_loops, access);
+        (operands.count, operands.info, operands.access) = (info.count + 1, info, access);
         (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
         (operands.at, operands.sizes[0]) = (inputs.pointers(out.at), out.size);
         self.loops.truncate(0);
@@ -59,7 +59,7 @@ impl ErasedNest {
     /// Whether there is a row loop along which these inputs move and the others stay.
     #[inline(always)]
     pub(super) fn has_row_of(&self, moving: InputSet) -> bool {
-        self.operands.row_loops.contains(&moving)
+        self.operands.info.row_loops.contains(&moving)
     }
 
     /// Orders the loops by the strides of the operands from `first` on, with the largest outermost. Reverses loops with negative
@@ -226,7 +226,7 @@ impl ErasedNest {
         }
         ensure(count == len, "not one result for each output");
         let operands = &mut self.operands;
-        (operands.count, operands.row_loops, operands.plain) = (2, info.row_loops, (info.plain)());
+        (operands.count, operands.info, operands.plain) = (2, info, (info.plain)());
         (operands.at[1], operands.sizes[1]) = (at.cast_mut(), size);
         self.merge();
     }

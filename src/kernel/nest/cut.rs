@@ -9,7 +9,7 @@ use super::{
     RawInputs, SMALL_NEST, Steps,
 };
 use crate::kernel::ensure;
-use crate::kernel::memory::List;
+use crate::kernel::memory::{Gather, List};
 use core::iter::zip;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
@@ -56,6 +56,11 @@ impl ErasedNest {
         self.operands.plain.contains(k)
     }
 
+    /// What copies the elements of input `k`, if they are plain numbers.
+    pub(crate) fn gather(&self, k: usize) -> Gather {
+        self.operands.info.gathers[k]
+    }
+
     /// The first element of operand `k`.
     #[inline(always)]
     pub(crate) fn pointer(&self, k: usize) -> *const u8 {
@@ -70,7 +75,7 @@ impl ErasedNest {
                 (*l, outer) = (inner.len_and_strides(), others);
             }
         }
-        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.row_loops);
+        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info.row_loops);
         let mut position = Steps::filled(outer.len(), 0);
         loop {
             then(&block);

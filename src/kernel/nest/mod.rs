@@ -164,8 +164,8 @@ struct ErasedOperands {
     plain: InputSet,
     /// The number of operands.
     count: usize,
-    /// See [`ElementInfo::row_loops`].
-    row_loops: &'static [InputSet],
+    /// Of the inputs.
+    info: &'static ElementInfo,
     access: Access,
 }
 
@@ -184,7 +184,7 @@ impl ErasedNest {
             sizes,
             plain: InputSet::NONE,
             count: 0,
-            row_loops: &[],
+            info: const { &<((),) as Elements>::INFO },
             access: Access::Inputs,
         };
         Self { loops: List::new(), operands }

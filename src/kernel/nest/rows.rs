@@ -19,10 +19,10 @@ use super::{
     Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
     Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots, copy_share, gather};
+use crate::kernel::memory::{CACHE_LINE, Gather, Scratch, Slot, Slots, copy_share, gather, gather_of};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled, plain_size};
+use crate::kernel::simd::{Work, dispatch_or, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts};
 use crate::kernel::{ensure, map};
@@ -48,6 +48,8 @@ pub struct ElementInfo {
     pub(super) row_loops: &'static [InputSet],
     /// The inputs whose elements are plain numbers.
     pub(super) plain: fn() -> InputSet,
+    /// What copies the elements of each input, if they are plain numbers.
+    pub(super) gathers: [Gather; OPERANDS],
 }
 
 /// The types of the inputs' elements: a tuple of up to six.
@@ -110,9 +112,6 @@ pub trait Visit<T, E: Elements + ?Sized> {
 
 /// A function from the elements of the inputs at an index to a result.
 pub(crate) trait MapElement<R, E: Elements> {
-    /// Whether the function clones its one element.
-    const IS_CLONE: bool = false;
-
     fn map(&mut self, items: E::Refs<'_>) -> R;
 }
 
@@ -157,10 +156,10 @@ macro_rules! elements {
             type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
 
             const INFO: ElementInfo = {
-                let mut sizes = [0; OPERANDS];
-                $(sizes[$k] = size_of::<$A>();)*
+                let (mut sizes, mut gathers) = ([0; OPERANDS], [gather_of(size_of::<A>()); OPERANDS]);
+                $((sizes[$k], gathers[$k]) = (size_of::<$A>(), gather_of(size_of::<$A>()));)*
                 let plain = || InputSet(0 $(| u8::from(plain_size::<$A>().is_some()) << ($k - 1))*);
-                ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain }
+                ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain, gathers }
             };
 
             #[inline(always)]
@@ -524,11 +523,7 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
 {
     #[inline(always)]
     fn dispatch(self) {
-        if M::IS_CLONE && is_precompiled::<A>() {
-            dispatch(self);
-        } else {
-            dispatch_or(self, Self::one_by_one);
-        }
+        dispatch_or(self, Self::one_by_one);
     }
 
     /// Combines the panels in a loop that is not compiled for a CPU.
@@ -736,6 +731,31 @@ impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
     }
 }
 
+impl ErasedNest {
+    /// Makes contiguous copies of these inputs in `scratch`, and reads these.
+    ///
+    /// # Safety
+    /// The inputs are borrowed, and the nest does not outlive the scratch.
+    ///
+    /// # Panics
+    /// If their elements are not plain numbers.
+    #[inline(never)]
+    unsafe fn copy_inputs(&mut self, copied: InputSet, scratch: &mut Scratch) {
+        let mut moving = ErasedNest::new();
+        let inputs = || (1..OPERANDS).filter(|&k| copied.contains(k));
+        let mut rest = scratch.bytes(inputs().map(|k| self.copy_bytes(k)).sum());
+        for k in inputs() {
+            let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
+            self.moving_part(k, &mut moving);
+            // SAFETY: The caller promises the inputs. A copy begins with a cache line.
+            unsafe { gather(&moving, k, copy) };
+            self.set_copy(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
+            rest = after;
+        }
+        self.merge();
+    }
+}
+
 /// Passes that read the inputs while the nest lives only.
 pub(crate) trait ReadsNest {}
 
@@ -743,27 +763,14 @@ impl<R: ?Sized> ReadsNest for RowPass<'_, '_, R> {}
 impl<A> ReadsNest for Reduction<'_, '_, A> {}
 
 impl<'n, P: ReadsNest> Nest<'n, P> {
-    /// The nest with contiguous copies of these inputs in `scratch`.
-    ///
-    /// # Panics
-    /// If their elements are not plain numbers.
+    /// See [`copy_inputs`](ErasedNest::copy_inputs).
     pub(crate) fn with_copies<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
     where
         'n: 'm,
     {
-        let (erased, mut moving) = (self.erased, ErasedNest::new());
-        let inputs = || (1..OPERANDS).filter(|&k| copied.contains(k));
-        let mut rest = scratch.bytes(inputs().map(|k| erased.copy_bytes(k)).sum());
-        for k in inputs() {
-            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
-            erased.moving_part(k, &mut moving);
-            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
-            unsafe { gather(&moving, k, copy) };
-            erased.set_copy(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
-            rest = after;
-        }
-        erased.merge();
-        Nest { erased, pass: self.pass }
+        // SAFETY: By the invariant. The nest borrows the scratch.
+        unsafe { self.erased.copy_inputs(copied, scratch) };
+        Nest { erased: self.erased, pass: self.pass }
     }
 }
 

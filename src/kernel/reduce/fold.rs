@@ -5,7 +5,7 @@
 use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
 use crate::kernel::nest::{ElementLoopsOf, MapReduce, ROUNDS};
 use crate::kernel::operation::Operation;
-use crate::kernel::simd::{Work, dispatch, dispatch_or, is_precompiled};
+use crate::kernel::simd::{Work, dispatch_or};
 use crate::kernel::source::Cloned;
 
 /// The fewest rows of joined rows.
@@ -16,6 +16,9 @@ const JOINED_BYTES: usize = 1 << 10;
 /// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take
 /// about as long.
 const SHORT_LANE: usize = 16;
+
+/// The number of accumulators of a lane after these are halved.
+const LAST_ACCUMULATORS: usize = 8;
 
 /// The loops that combine elements: contiguous ones, and, as [`ElementLoopsOf`] them, those of an array.
 pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
@@ -31,8 +34,8 @@ pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
     fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
 }
 
-/// The loops of an operation on the elements of an array. For common element types, this crate has compiled them. For others, on
-/// a CPU that is found to have no AVX2, the loops call the operation for each pair, in the same order.
+/// The loops of an operation on the elements of an array. On a CPU that is found to have no AVX2, they call the operation for each
+/// pair, in the same order.
 pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;
 
 impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
@@ -41,32 +44,26 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     }
 
     fn add_row(&self, sums: &mut [A], row: &[A]) {
-        run::<A, _>(AddRow { op: self.op, sums, row }, |AddRow { op, sums, row }| {
+        dispatch_or(AddRow { op: self.op, sums, row }, |AddRow { op, sums, row }| {
             AddRow { op: NotInlined(op), sums, row }.run();
         });
     }
 
     fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>) {
         let work = SumRows { op: self.op, elements, len, width, to };
-        run::<A, _>(work, |SumRows { op, elements, len, width, to }| {
+        dispatch_or(work, |SumRows { op, elements, len, width, to }| {
             SumRows { op: NotInlined(op), elements, len, width, to }.by_columns::<1>();
         });
     }
 
     fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
-        run::<A, _>(Lanes { op: self.op, elements, len, to }, |Lanes { op, elements, len, to }| {
+        dispatch_or(Lanes { op: self.op, elements, len, to }, |Lanes { op, elements, len, to }| {
             Lanes { op: NotInlined(op), elements, len, to }.run();
         });
     }
 }
 
-/// Runs `work` on elements `A`, or `other` on a CPU without AVX2 unless this crate has compiled the work.
-#[inline(always)]
-fn run<A, W: Work<Output = ()>>(work: W, other: impl FnOnce(W)) {
-    if is_precompiled::<A>() { dispatch(work) } else { dispatch_or(work, other) }
-}
-
-/// An operation that is not inlined, which keeps the code of its loops short.
+/// An operation in loops that are not inlined, which keeps the code short.
 #[derive(Clone, Copy)]
 struct NotInlined<O>(O);
 
@@ -76,6 +73,14 @@ impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
     #[inline(never)]
     fn apply(self, a: A, b: A) -> A {
         self.0.apply(a, b)
+    }
+
+    #[inline(never)]
+    fn apply_each(self, sums: &mut [A], elements: &[A])
+    where
+        A: Clone,
+    {
+        self.0.apply_each(sums, elements);
     }
 }
 
@@ -192,7 +197,7 @@ fn column<A: Clone, O: Operation<A>, const N: usize>(
     for from in (ROUNDS..count).step_by(ROUNDS) {
         let mut more = part(from).clone();
         add_rows(op, &mut more, (from + 1..count.min(from + ROUNDS)).map(part));
-        add_rows(op, &mut sums, [&more]);
+        op.apply_each(&mut sums, &more);
     }
     sums
 }
@@ -204,9 +209,7 @@ fn add_rows<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     rows: impl IntoIterator<Item = &'r [A; N]>,
 ) {
     for row in rows {
-        for i in 0..N {
-            sums[i] = op.apply(sums[i].clone(), row[i].clone());
-        }
+        op.apply_each(sums, row);
     }
 }
 
@@ -221,23 +224,17 @@ impl<A: Clone, O: Operation<A>> Work for AddRow<'_, A, O> {
 
     #[inline(always)]
     fn run(self) {
-        for (sum, element) in self.sums.iter_mut().zip(self.row) {
-            *sum = self.op.apply(sum.clone(), element.clone());
-        }
+        let len = self.sums.len().min(self.row.len());
+        self.op.apply_each(&mut self.sums[..len], &self.row[..len]);
     }
 }
 
-struct ByAccumulators<O>(O);
+struct ByAccumulators<O, const N: usize>(O);
 
-impl<A: Clone, O: Operation<A>> FoldLane<A> for ByAccumulators<O> {
+impl<A: Clone, O: Operation<A>, const N: usize> FoldLane<A> for ByAccumulators<O, N> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
-        // eight vectors; maxima of f32 take 0.9 of the time by four
-        if const { O::IS_PLUS && size_of::<A>() <= 4 } {
-            lane::<A, O, 64>(self.0, elements)
-        } else {
-            lane::<A, O, 32>(self.0, elements)
-        }
+        lane::<A, O, N>(self.0, elements)
     }
 }
 
@@ -258,8 +255,11 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
             to.extend(elements);
         } else if len < SHORT_LANE {
             short_lanes(op, elements, len, to);
+        } else if const { O::IS_PLUS && size_of::<A>() <= 4 } {
+            // eight vectors; maxima of f32 take 0.9 of the time by four
+            to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
         } else {
-            to.extend_by_lanes(elements, len, &ByAccumulators(op));
+            to.extend_by_lanes(elements, len, &ByAccumulators::<O, 32>(op));
         }
     }
 }
@@ -314,7 +314,7 @@ fn fold_groups<A: Clone, O: Operation<A>>(
             );
             op.apply(low, high)
         }),
-        _ => to.extend_by_lanes(elements, factor, &ByAccumulators(op)),
+        _ => to.extend_by_lanes(elements, factor, &ByAccumulators::<O, LAST_ACCUMULATORS>(op)),
     }
     len / factor
 }
@@ -329,20 +329,17 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
             while let Some((first, after)) = rest.split_first_chunk::<N>() {
                 let mut more = first.clone();
                 rest = add_rounds(op, &mut more, after, ROUNDS - 1);
-                for i in 0..N {
-                    sums[i] = op.apply(sums[i].clone(), more[i].clone());
-                }
+                op.apply_each(&mut sums, &more);
             }
             let mut width = N;
-            while width > 8 {
+            while width > LAST_ACCUMULATORS {
                 width /= 2;
-                for i in 0..width {
-                    sums[i] = op.apply(sums[i].clone(), sums[i + width].clone());
-                }
+                let (sums, more) = sums.split_at_mut(width);
+                op.apply_each(sums, more);
             }
             (core::array::from_fn(|i| sums[i].clone()), rest)
         }
-        None => match elements.split_first_chunk::<8>() {
+        None => match elements.split_first_chunk::<LAST_ACCUMULATORS>() {
             Some((first, rest)) => (first.clone(), rest),
             None => return add_one_by_one(op, elements[0].clone(), &elements[1..]),
         },
@@ -363,9 +360,7 @@ fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
 ) -> &'r [A] {
     for _ in 0..rounds {
         let Some((chunk, after)) = rest.split_first_chunk::<N>() else { break };
-        for i in 0..N {
-            sums[i] = op.apply(sums[i].clone(), chunk[i].clone());
-        }
+        op.apply_each(sums, chunk);
         rest = after;
     }
     rest

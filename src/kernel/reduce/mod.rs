@@ -32,7 +32,7 @@ use super::nest::{
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
-use super::simd::as_precompiled;
+use super::simd::compiled_for;
 use super::source::{Cloned, Source};
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -127,36 +127,36 @@ pub(crate) struct Job<'j, 's, A> {
 #[inline]
 fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
-    if let Some(written) = reduce_precompiled(&mut job) {
-        return written;
+    match compiled() {
+        Some(compiled) => (compiled.run)(&mut job),
+        None => job.run(),
     }
-    job.run()
 }
 
-macro_rules! reduce_precompiled {
+/// What this crate has compiled for elements `A`.
+pub(crate) struct Compiled<'c, A> {
+    /// The loops of sums.
+    pub(super) sums: &'c (dyn Fold<A> + Sync),
+    run: for<'s> fn(&mut Job<'_, 's, A>) -> Written<'s>,
+}
+
+macro_rules! compiled {
     ($($A:ident)*) => {
-        /// Runs a reduction of a precompiled element type. Each has a function that is not generic, so that it is compiled in
-        /// this crate. The compiler knows which one a caller needs.
+        /// What this crate has compiled for elements `A`, if these are common ones. The compiler knows what a caller needs.
         #[inline(always)]
-        fn reduce_precompiled<'s, A>(job: &mut Job<'_, 's, A>) -> Option<Written<'s>> {
-            $(if let Some(job) = as_precompiled::<A, $A>(job) {
-                return Some(precompiled::$A(job));
+        pub(super) fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
+            $({
+                static COMPILED: Compiled<'static, $A> =
+                    Compiled { sums: &FoldLoops::new(Cloned, Plus), run: |job| job.run() };
+                if let Some(compiled) = compiled_for(&COMPILED) {
+                    return Some(compiled);
+                }
             })*
             None
         }
-
-        mod precompiled {
-            use super::*;
-
-            $(#[inline(never)]
-            pub(super) fn $A<'s>(job: &mut Job<'_, 's, core::primitive::$A>) -> Written<'s> {
-                job.source = job.source.or_fold(const { &FoldLoops::new(Cloned, Plus) });
-                job.run()
-            })*
-        }
     };
 }
-reduce_precompiled!(f32 f64 i32 i64);
+compiled!(f32 f64 i32 i64);
 
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
