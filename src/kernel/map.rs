@@ -26,7 +26,7 @@ use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, copy_share};
 use super::nest::{
     Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, MapElement, Nest, ONE_BY_ONE, Output, RowsOf,
     SerialPass, SharedVisitor, Steps, Visit, Visitor, WIDE, Write, Written, fill, is_dense, par_fill,
-    par_visit, steps, visit,
+    par_visit, steps as steps_of, visit,
 };
 use super::order::AxisOrder;
 use super::source::Cloned;
@@ -120,9 +120,9 @@ fn run_copied<'s>(nest: Nest<'_, SerialPass<'_, 's>>, copied: InputSet) -> Writt
 }
 
 fn run_tiles<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
-    match Tile::of(&nest) {
+    match tile_of(&nest) {
         None => nest.run_rows(),
-        Some(tile) => nest.run_tiles(&tile.steps, tile.copied),
+        Some((steps, copied)) => nest.run_tiles(&steps, copied),
     }
 }
 
@@ -140,80 +140,54 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     Some((place, l.part(2 * CACHE_LINE / distance(l))))
 }
 
-/// The size of the tiles for which inputs are copied.
-struct Tile {
-    /// The number of steps along each loop.
-    steps: Steps,
-    /// The number of inputs that may be copied.
-    copied: usize,
-}
-
-impl Tile {
-    /// The tile for a nest, or `None` if its two innermost loops serve.
-    fn of(nest: &ErasedNest) -> Option<Self> {
-        let (loops, sizes) = (nest.loops(), nest.sizes());
-        let (inner, last) = (loops.last()?, loops.len() - 1);
-        // no input needs a copy
-        let is_read = nest.with_gaps(inner).first().is_none() && nest.has_row();
-        let is_long = inner.len() >= if is_read { WIDE } else { ONE_BY_ONE };
-        if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
-            return None;
-        }
-        let largest = sizes.iter().copied().max().unwrap_or(1).max(1);
-        let copied = sizes.len() - 1;
-        let most = copy_share(copied) / largest;
-        let mut tile = Self { steps: Steps::filled(loops.len(), 1), copied };
-        let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-        if let Some(near) = near_loop(nest).filter(|_| are_plain) {
-            let row = tile.extend(loops, sizes[0], 0, most, Some(near));
-            // a copy, too, would be made element by element, and read once
-            let has_gaps = loops[near.0].stride(1) != sizes[1].cast_signed();
-            if copied == 1 && row == last && has_gaps && loops.iter().all(|l| l.stride(1) != 0) {
-                tile.copied = 0;
-            }
-            return Some(tile);
-        }
-        let first = tile.extend(loops, sizes[0], 0, most, None);
-        if is_long {
-            return are_plain.then_some(tile);
-        }
-        // an element without bytes is contiguous and has stride 0 at once
-        let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[first..], k, sizes[k]);
-        (first < last && steps(loops) >= ONE_BY_ONE && (1..sizes.len()).all(is_copied)).then_some(tile)
+/// The number of steps along each loop of the tiles for which inputs are copied, and the number of inputs that may be copied; `None`
+/// if the two innermost loops serve.
+fn tile_of(nest: &ErasedNest) -> Option<(Steps, usize)> {
+    let (loops, sizes) = (nest.loops(), nest.sizes());
+    let (inner, last, mut copied) = (loops.last()?, loops.len() - 1, sizes.len() - 1);
+    // no input needs a copy
+    let is_read = nest.with_gaps(inner).first().is_none() && nest.has_row();
+    let is_long = inner.len() >= if is_read { WIDE } else { ONE_BY_ONE };
+    if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
+        return None;
     }
-
-    /// Extends the tile by the innermost loops, from `first` on, that form one row of up to `most` elements of the output. `near`
-    /// is another loop and its number of steps in the tile; it may be part of the row. Returns the outermost loop of the row.
-    fn extend(
-        &mut self,
-        loops: &[Loop],
-        size: usize,
-        first: usize,
-        most: usize,
-        near: Option<(usize, usize)>,
-    ) -> usize {
-        let (outside, rows) = near.unwrap_or((0, 1));
-        let rows = rows.min(most);
-        self.steps[outside] = rows;
-        let (mut len, mut place) = (1, loops.len());
-        while place > first && len < most && loops[place - 1].stride(0) == (len * size).cast_signed() {
-            // inside the near loop, a row of a cache line is long enough
-            if near.is_some() && place - 1 > outside && len * size >= CACHE_LINE {
-                break;
-            }
-            place -= 1;
-            let rows = if place > outside { rows } else { 1 };
-            self.steps[place] = loops[place].part(most / len / rows);
-            len *= self.steps[place];
-            if self.steps[place] < loops[place].len() {
-                break;
-            }
+    let most = copy_share(copied) / sizes.iter().copied().max().unwrap_or(1).max(1);
+    let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
+    let near = near_loop(nest).filter(|_| are_plain);
+    let (outside, rows) = near.map_or((0, 1), |(place, rows)| (place, rows.min(most)));
+    let mut steps = Steps::filled(loops.len(), 1);
+    steps[outside] = rows;
+    // the innermost loops that form one row of the output; the near loop may be one of them
+    let (mut len, mut row) = (1, loops.len());
+    while row > 0 && len < most && loops[row - 1].stride(0) == (len * sizes[0]).cast_signed() {
+        // inside the near loop, a row of a cache line is long enough
+        if near.is_some() && row - 1 > outside && len * sizes[0] >= CACHE_LINE {
+            break;
         }
-        if near.is_some() && place > outside {
-            self.steps[outside] = loops[outside].part(most / len);
+        row -= 1;
+        let rows = if row > outside { rows } else { 1 };
+        steps[row] = loops[row].part(most / len / rows);
+        len *= steps[row];
+        if steps[row] < loops[row].len() {
+            break;
         }
-        place
     }
+    if near.is_some() {
+        if row > outside {
+            steps[outside] = loops[outside].part(most / len);
+        }
+        // a copy, too, would be made element by element, and read once
+        let has_gaps = loops[outside].stride(1) != sizes[1].cast_signed();
+        if copied == 1 && row == last && has_gaps && loops.iter().all(|l| l.stride(1) != 0) {
+            copied = 0;
+        }
+        return Some((steps, copied));
+    }
+    // an element without bytes is contiguous and has stride 0 at once
+    let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[row..], k, sizes[k]);
+    let are_many = row < last && steps_of(loops) >= ONE_BY_ONE;
+    let is_tile = if is_long { are_plain } else { are_many && (1..sizes.len()).all(is_copied) };
+    is_tile.then_some((steps, copied))
 }
 
 /// [`each`] on several threads.

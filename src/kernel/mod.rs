@@ -14,7 +14,7 @@
 //! | [`memory`] | new arrays, buffers, and the proof that they were filled; copies of plain numbers to contiguous memory | the size of an element |
 //! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles whose operands are copied to L1 | no types |
 //! | [`source`] | the elements of a reduction (an array, or the results of a closure) and its operation | the element type |
-//! | [`reduce`] | halves of a large nest, blocks in L1, pairwise sums of their results, folds of lanes | the element type |
+//! | [`reduce`] | halves of a nest down to blocks, pairwise sums of their results, folds of lanes | the element type |
 //! | [`bases`] | views of the last axes, at each index of the others | the element type |
 //! | [`product`] | products of matrices at each index, by the library where that is faster | the element type |
 //! | [`threads`] | whether two halves run on one thread or on two. Only parallel calls name it | no types |
@@ -23,11 +23,11 @@
 //! # Five ways through the kernel
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](source::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
-//! the reductions of the element type. `Job::run_large` makes a nest and arranges it by the input's strides, `reduce_halves`
-//! halves it while it or its copies are large, and `block::reduce` plans blocks. `block::elements_of` returns a block's elements: in place,
-//! where lanes are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows are; otherwise copied to a
-//! buffer. `fold` reduces the rest of the block, `Levels` adds the results of blocks, and `Nest::store_results` writes them to
-//! the outputs.
+//! the reductions of the element type. `Job::run_large` makes a nest and arranges it by the input's strides, and `reduce_halves`
+//! halves it until `block::place_to_halve` finds that it is one block. `block::append_results` has a block's elements in place, where
+//! they are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows or lanes are; otherwise copied to a
+//! buffer. `fold` reduces the rest of the block. The results of two halves of a reduced loop are added, and `Nest::store_results`
+//! writes them to the outputs.
 //!
 //! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the
 //! operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::panels::{NARROW, WIDE};
-use super::{Access, Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
+use super::{Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
 use core::ptr::null_mut;
@@ -28,11 +28,11 @@ impl ErasedNest {
         let (operands, info) = (&mut self.operands, inputs.info);
         let none = RawOutput { at: null_mut(), size: 0, axes: StridedAxes { sizes: &[], strides: &[] } };
         // without an output, no loop is kept
-        let (access, out, dropped) = match out {
-            Some(out) => (Access::Distinct, out, dropped),
-            None => (Access::Inputs, none, None),
+        let (has_output, out, dropped) = match out {
+            Some(out) => (true, out, dropped),
+            None => (false, none, None),
         };
-        (operands.count, operands.info, operands.access) = (info.count + 1, info, access);
+        (operands.count, operands.info, operands.has_output) = (info.count + 1, info, has_output);
         (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
         (operands.at, operands.sizes[0]) = (inputs.pointers(out.at), out.size);
         self.loops.truncate(0);
@@ -200,7 +200,7 @@ impl ErasedNest {
     pub(super) fn halve<'n>(&'n mut self, place: usize, scratch: &mut ErasedNest) -> &'n mut Self {
         let l = self.loops[place];
         let half = l.len / 2;
-        ensure(self.operands.access == Access::Inputs || l.kept, "parts share an output");
+        ensure(l.kept || !self.operands.has_output, "parts share an output");
         ensure(half > 0, "a loop of one step is halved");
         scratch.copy_from(self);
         scratch.advance(&l, half);
@@ -216,7 +216,7 @@ impl ErasedNest {
     /// # Panics
     /// If there are more or fewer indices, or no output.
     pub(super) fn set_input(&mut self, at: *const u8, len: usize, info: &'static ElementInfo) {
-        ensure(self.operands.access != Access::Inputs, "no output");
+        ensure(self.operands.has_output, "no output");
         let size = info.sizes[1];
         self.loops.retain(|l| l.kept);
         let mut count = 1_usize;
@@ -249,7 +249,7 @@ impl ErasedNest {
             count = if l.kept { count.saturating_mul(l.len) } else { count };
         }
         let operands = &mut self.operands;
-        (operands.at[0], operands.sizes[0], operands.access) = (at, size, Access::Distinct);
+        (operands.at[0], operands.sizes[0], operands.has_output) = (at, size, true);
         ensure(count == len, "not one slot for each element");
         self.merge();
     }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{Elements, Inputs, Output, RawInputs, StridedAxes};
+use core::array::from_fn;
 use core::ptr::NonNull;
 use ndarray::{ArrayBase, ArrayRef, Axis, Dimension, Ix2, RawData, ShapeBuilder, StrideShape};
 
@@ -121,35 +122,28 @@ pub(crate) fn matrices<'a, T>(
     let all = |k: usize| StridedAxes { sizes: inputs.sizes[k], strides: inputs.strides[k] };
     let last = |k: usize| all(k).split(axes[k + 1]).1;
     let is_one = |k: usize| all(k).split(axes[k + 1]).0.sizes.iter().all(|&size| size == 1);
-    // one second matrix: the first matrices are the rows of one
-    let columns = usize::from(axes[2] == 2);
-    if let (true, Some(rows), Some(to)) = (is_one(1), all(0).as_rows(1), out.axes.as_rows(columns)) {
+    // one second matrix: the first matrices are the rows of one; or one first matrix and vectors, which are the rows
+    let swapped = !is_one(1) && axes == [1, 2, 1];
+    let (one, many) = if swapped { (0, 1) } else { (1, 0) };
+    let columns = usize::from(swapped || axes[2] == 2);
+    if let (true, Some(rows), Some(to)) = (is_one(one), all(many).as_rows(1), out.axes.as_rows(columns)) {
         if rows.sizes[0] == to.sizes[0] {
-            let forms = (Form::new(rows.strided()), matrix(last(1), false));
-            let bases = [inputs.sizes[0].len(), inputs.sizes[1].len(), 0];
-            return (BaseInputs { inputs, forms, bases }, out.into_one_base(&to), false);
-        }
-    }
-    // one first matrix, and vectors in the second array: the vectors are the rows of a matrix
-    if let (true, Some(rows), Some(to)) =
-        (is_one(0) && axes == [1, 2, 1], all(1).as_rows(1), out.axes.as_rows(1))
-    {
-        if rows.sizes[0] == to.sizes[0] {
+            let own = |k: usize| if swapped { 1 - k.min(1) } else { k };
             let raw = RawInputs {
-                at: core::array::from_fn(|k| inputs.at[[1, 0][k.min(1)]]),
-                sizes: core::array::from_fn(|k| inputs.sizes[[1, 0][k.min(1)]]),
-                strides: core::array::from_fn(|k| inputs.strides[[1, 0][k.min(1)]]),
+                at: from_fn(|k| inputs.at[own(k)]),
+                sizes: from_fn(|k| inputs.sizes[own(k)]),
+                strides: from_fn(|k| inputs.strides[own(k)]),
                 ..inputs.raw
             };
-            let swapped = Inputs { raw, ..inputs };
-            let (StridedAxes { sizes: &[m, n], strides: &[down, along] }, bases) =
-                (last(0), [inputs.sizes[1].len(), inputs.sizes[0].len(), 0])
-            else {
-                unreachable!("two axes")
+            let factor = match (last(one).sizes, last(one).strides) {
+                (&[m, n], &[down, along]) if swapped => {
+                    Form::new(StridedAxes { sizes: &[n, m], strides: &[along, down] })
+                }
+                _ => matrix(last(one), false),
             };
-            let transposed = Form::new(StridedAxes { sizes: &[n, m], strides: &[along, down] });
-            let forms = (Form::new(rows.strided()), transposed);
-            return (BaseInputs { inputs: swapped, forms, bases }, out.into_one_base(&to), true);
+            let bases = [inputs.sizes[many].len(), inputs.sizes[one].len(), 0];
+            let (inputs, forms) = (Inputs { raw, ..inputs }, (Form::new(rows.strided()), factor));
+            return (BaseInputs { inputs, forms, bases }, out.into_one_base(&to), swapped);
         }
     }
     let forms = (matrix(last(0), true), matrix(last(1), false));

@@ -5,8 +5,8 @@
 use super::arrange::RawOutput;
 use super::panels::{LoopStrides, NARROW, ONE_STEP, Panels, WIDE};
 use super::{
-    Access, Dropped, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers,
-    RawInputs, SMALL_NEST, Steps,
+    Dropped, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
+    SMALL_NEST, Steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::{Gather, List};
@@ -35,7 +35,12 @@ impl ErasedNest {
     /// Whether the nest gives access to outputs.
     #[inline(always)]
     pub(crate) fn has_output(&self) -> bool {
-        self.operands.access != Access::Inputs
+        self.operands.has_output
+    }
+
+    /// Whether the nest gives access to an output of its own at each index.
+    pub(super) fn has_distinct_outputs(&self) -> bool {
+        self.has_output() && self.loops.iter().all(|l| l.kept)
     }
 
     /// The bytes of an element of each operand.
@@ -88,23 +93,14 @@ impl ErasedNest {
 
     /// The inputs to copy so that there is a row loop for the inner loops.
     pub(super) fn to_copy(&self) -> InputSet {
-        let (sizes, row) = (self.sizes(), self.loops_of_row());
-        let (mut copied, mut moving) = (InputSet::NONE, InputSet::NONE);
-        for k in 1..sizes.len() {
-            let stride = stride_of_row(row, k, sizes[k]);
-            if stride != Some(0) {
-                moving.insert(k);
-                if stride != Some(sizes[k].cast_signed()) {
-                    copied.insert(k);
-                }
-            }
-        }
+        let (sizes, row, last) = (self.sizes(), self.loops_of_row(), self.operands.count - 1);
+        let strides = |k: usize| stride_of_row(row, k, sizes[k]);
+        let mut moving = InputSet::of(last, |k| strides(k) != Some(0));
+        let mut copied =
+            InputSet::of(last, |k| moving.contains(k) && strides(k) != Some(sizes[k].cast_signed()));
         // copies of inputs that stay move: they are made until there is a row loop
-        for k in 1..sizes.len() {
-            if self.has_row_of(moving) {
-                break;
-            }
-            if !moving.contains(k) {
+        for k in 1..=last {
+            if !moving.contains(k) && !self.has_row_of(moving) {
                 copied.insert(k);
                 moving.insert(k);
             }
@@ -259,14 +255,11 @@ impl Block {
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
     #[inline]
     fn set_moving(&mut self, sizes: &[usize; OPERANDS], count: usize, row_loops: &[InputSet]) {
-        let (strides, mut moving) = (&self.row.strides, InputSet::NONE);
-        let mut is_contiguous = sizes[0] == 0 || strides[0] == sizes[0].cast_signed();
-        for k in 1..count {
-            if strides[k] != 0 {
-                moving.insert(k);
-                is_contiguous &= strides[k] == sizes[k].cast_signed();
-            }
-        }
+        let strides = &self.row.strides;
+        let moving = InputSet::of(count - 1, |k| strides[k] != 0);
+        let is_contiguous = (0..count).all(|k| {
+            k > 0 && strides[k] == 0 || k == 0 && sizes[0] == 0 || strides[k] == sizes[k].cast_signed()
+        });
         self.moving = (is_contiguous && row_loops.contains(&moving)).then_some(moving);
     }
 }

@@ -5,7 +5,7 @@
 //! others are the inputs. At every index of the loops,
 //! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives;
 //! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless
-//!   the access is [`Access::Inputs`], which gives no access to the output;
+//!   the nest has no output: there is none, or another handle has it;
 //! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
 //!   the output stays.
 //!
@@ -143,17 +143,6 @@ impl InputSet {
 /// A pointer for each operand.
 type Pointers = [*mut u8; OPERANDS];
 
-/// The access that a part of a nest gives to its output.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// None: there is no output, or another handle has it.
-    Inputs,
-    /// Full access, but another index or another part may lead to the same element.
-    Repeated,
-    /// Full access to elements that no other index and no other part leads to.
-    Distinct,
-}
-
 /// The operands of a nest, without their types.
 #[derive(Clone, Copy)]
 struct ErasedOperands {
@@ -166,7 +155,8 @@ struct ErasedOperands {
     count: usize,
     /// Of the inputs.
     info: &'static ElementInfo,
-    access: Access,
+    /// Whether the nest gives access to the output.
+    has_output: bool,
 }
 
 /// The loops and pointers of a nest, without the types of its elements. A [`Nest`] lends it for reading.
@@ -185,7 +175,7 @@ impl ErasedNest {
             plain: InputSet::NONE,
             count: 0,
             info: const { &<((),) as Elements>::INFO },
-            access: Access::Inputs,
+            has_output: false,
         };
         Self { loops: List::new(), operands }
     }
@@ -205,17 +195,8 @@ impl ErasedNest {
     /// Copies the nest to `scratch`, without access to the output.
     fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
         scratch.copy_from(self);
-        scratch.operands.access = Access::Inputs;
+        scratch.operands.has_output = false;
         scratch
-    }
-
-    /// The access: [`Access::Repeated`] if a reduced loop leads two indices to one element.
-    #[inline]
-    fn access(&self) -> Access {
-        match self.operands.access {
-            Access::Distinct if self.loops.iter().any(|l| !l.kept) => Access::Repeated,
-            access => access,
-        }
     }
 }
 

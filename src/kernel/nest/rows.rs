@@ -16,8 +16,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance};
 use super::panels::{NARROW, PanelSums, Panels, WIDE};
 use super::{
-    Access, BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output,
-    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
+    BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
+    RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
 use crate::kernel::memory::{CACHE_LINE, Gather, Scratch, Slot, Slots, copy_share, gather, gather_of};
 use crate::kernel::operation::Operation;
@@ -778,7 +778,7 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn run_rows(self) -> Written<'s> {
         let (rows, mut count) = (self.pass.rows, 0);
-        ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
+        ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
             count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands.
@@ -801,7 +801,7 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
             in_tile.fold(largest, usize::saturating_mul).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
         let share = share.min(copy_share(most));
         let copies = scratch.bytes(share * most);
-        ensure(self.erased.access() == Access::Distinct, "an element of the output is visited twice");
+        ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let mut tiles = Tiles::of(self.erased, tile);
         let part = self.erased;
         while tiles.next(part) {
@@ -1294,7 +1294,7 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
     #[inline]
     pub(crate) fn for_each(self, mut visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>)) {
         let Bases { forms, out, .. } = self.pass;
-        ensure(self.erased.access() == Access::Distinct, "two bases of the output share elements");
+        ensure(self.erased.has_distinct_outputs(), "two bases of the output share elements");
         self.erased.for_each_block(&mut |block| {
             block.for_each(E::COUNT, |at| {
                 // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index

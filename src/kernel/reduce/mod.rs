@@ -5,11 +5,11 @@
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
 //! | few elements | `Destination::combine_few`: one block, without a nest |
 //! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
-//! | everything else | `Job::run_large`: a nest, halved while it is large, and [`block`] for each part |
+//! | everything else | `Job::run_large`: a nest, halved until it is one [`block`] |
 //!
-//! A nest is halved along its outermost loop. Along a kept loop, each half has its own outputs; along a reduced loop, the results
-//! of the halves are combined. How rows are grouped ([`nest::panels`](super::nest)) is decided before, for the whole nest. So the
-//! order in which elements are combined depends on the shape and the strides only: threads run the same halves.
+//! Along a kept loop, each half has its own outputs; along a reduced loop, the results of the halves are combined. Inputs that are
+//! read again are copied as soon as their copies fit. Which loop is halved, and when, depends on the shape and the strides only, and
+//! so does the order in which elements are combined: threads run the same halves.
 //!
 //! These functions are generic over the element type alone. For each closure, the compiler instantiates the loops of
 //! [`ElementLoops`](super::nest::ElementLoops) and [`Fold`]. For common element types, this crate has compiled the functions: see
