@@ -122,6 +122,41 @@ fn a_copy_in_another_order_is_as_close() {
     }
 }
 
+/// Rows of any length, which continue each other in the array and in some of the outputs.
+#[test]
+fn an_output_in_another_order_has_the_same_bits() {
+    let shapes = [
+        [40, 50, 60],
+        [40, 500, 6],
+        [40, 20, 20],
+        [100, 300, 4],
+        [33, 1001, 7],
+        [1000, 9, 9],
+        [40, 701, 30],
+        [700, 4, 33],
+    ];
+    for shape in shapes {
+        let mut number = 0_u16;
+        let terms = Array::from_shape_simple_fn(shape, || {
+            number = number.wrapping_mul(31).wrapping_add(7);
+            f32::from(number) / 977.0
+        });
+        for terms in [terms.view(), terms.view().permuted_axes([2, 0, 1])] {
+            for axes in [&[0][..], &[1], &[2], &[0, 1], &[1, 2], &[0, 2]] {
+                let mut kept = terms.raw_dim();
+                axes.iter().for_each(|&axis| kept[axis] = 1);
+                let sum = terms.sum_to(kept).expect("a shape to sum to").into_dyn();
+                for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 1]] {
+                    let mut out = Array3::zeros(order.map(|axis| kept[axis]));
+                    let mut out = out.view_mut().permuted_axes(order);
+                    terms.assign_sum_to(&mut out).expect("a shape to sum to");
+                    assert_same_bits(&out.into_dyn(), &sum);
+                }
+            }
+        }
+    }
+}
+
 #[cfg(feature = "rayon")]
 mod threads {
     use super::{ArrayD, assert_same_bits};

@@ -171,15 +171,20 @@ impl ErasedNest {
         }
     }
 
-    /// Merges loops that continue each other in all operands.
+    /// Merges loops that continue each other in all operands. The kept loops of a reduction with an output stay, so that the
+    /// output's layout decides nothing; they are merged by the inputs alone, once there is no output.
     #[inline]
     pub(super) fn merge(&mut self) {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
+        let has_output = self.operands.has_output;
+        let is_reduction = has_output && self.loops.iter().any(|l| !l.kept);
+        let operands = usize::from(!has_output)..self.operands.count;
         for from in (0..to).rev() {
             let (outer, inner) = (self.loops[from], self.loops[to]);
             let continues =
                 |k: usize| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
-            if outer.kept == inner.kept && (0..self.operands.count).all(continues) {
+            let may_merge = outer.kept == inner.kept && !(is_reduction && outer.kept);
+            if may_merge && operands.clone().all(continues) {
                 self.loops[to].len *= outer.len;
             } else {
                 to -= 1;

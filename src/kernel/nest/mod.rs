@@ -192,10 +192,11 @@ impl ErasedNest {
         self.loops.copy_from(&other.loops);
     }
 
-    /// Copies the nest to `scratch`, without access to the output.
+    /// Copies the nest to `scratch`, without access to the output. Its loops are merged by the inputs alone.
     fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
         scratch.copy_from(self);
         scratch.operands.has_output = false;
+        scratch.merge();
         scratch
     }
 }

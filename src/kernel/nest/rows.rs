@@ -1019,6 +1019,11 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](ErasedNest::arrange).
     pub(crate) fn arranged(self) -> Self {
         self.erased.arrange(1);
+        self
+    }
+
+    /// The nest with short lanes outside of long rows. See [`turn_short_lanes`](ErasedNest::turn_short_lanes).
+    pub(crate) fn turned(self) -> Self {
         // the elements of an array are read where they are
         self.erased.turn_short_lanes(!self.pass.source.is_stored());
         self

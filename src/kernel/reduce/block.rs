@@ -10,7 +10,7 @@ use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
 use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, steps, sum_count};
 use crate::kernel::threads::GRAIN;
 
-/// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one while the results do not fit. A
+/// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one if the nest has an output. A
 /// loop along which an input is near, and that of sums in registers, are left whole as long as there are others.
 pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
     let (loops, sum_loop, most) = (nest.loops(), nest.sum_loop(), BLOCK_BYTES / size_of::<A>());
@@ -18,31 +18,34 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
     if nest.is_unreduced() {
         return is_large.then_some(0);
     }
-    let (mut results, mut elements) = (1_usize, 1_usize);
-    for (len, is_kept) in lengths(loops, sum_loop) {
-        elements = elements.saturating_mul(len);
-        results = results.saturating_mul(if is_kept { len } else { 1 });
-    }
-    let rows = sum_loop.filter(|&place| place + 1 < loops.len() && loops[place].len() > MAX_ROWS);
-    let in_place = if nest.elements().is_some() { 4 * most } else { most };
-    if results <= most / 4 {
+    let has_output = nest.has_output();
+    if !has_output {
         // more rows in one sum would make the error large
+        let rows = sum_loop.filter(|&place| place + 1 < loops.len() && loops[place].len() > MAX_ROWS);
         if rows.is_some() {
             return rows;
         }
+        let elements = lengths(loops, sum_loop).map(|axis| axis.0).fold(1, usize::saturating_mul);
+        let in_place = if nest.elements().is_some() { 4 * most } else { most };
         if !is_large && elements <= in_place && nest.to_copy().1 <= COPIES_BYTES {
             return None;
         }
     }
     let first_kept = loops.iter().position(|l| l.is_kept());
+    // the halves of a reduced loop share outputs, and results without an output are in the order of the kept loops
     let may_be_cut = |&place: &usize| match loops[place].is_kept() {
-        // results are in the order of the kept loops
-        true => results > most / 4 || Some(place) == first_kept,
-        false => results <= most / 4,
+        true => has_output || Some(place) == first_kept,
+        false => !has_output,
     };
     let last = sum_loop.or_else(|| near_loop(nest).map(|near| near.0));
     let mut places = (0..loops.len()).filter(may_be_cut);
     places.clone().find(|&place| Some(place) != last).or_else(|| places.next())
+}
+
+/// Whether the results of one block may be so many.
+pub(super) fn results_fit(loops: &[Loop], size: usize) -> bool {
+    let kept = loops.iter().filter(|l| l.is_kept()).map(Loop::len);
+    kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / 4 / size
 }
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.

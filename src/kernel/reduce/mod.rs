@@ -22,10 +22,10 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{append_results, fold_block, place_to_halve, shape_of};
+use block::{append_results, fold_block, place_to_halve, results_fit, shape_of};
 
 use super::ensure;
-use super::memory::{Buffer, Reserved, STACK_BYTES, Scratch, Slots, filled};
+use super::memory::{Reserved, STACK_BYTES, Scratch, Slots, filled};
 use super::nest::{
     Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
     SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane,
@@ -204,14 +204,11 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     }
 }
 
-/// Stores the results of a nest, or returns them in the order of the kept loops if it has no outputs.
+/// Stores the results of a nest, or returns them in the order of the kept loops if it has no output. As soon as its results fit
+/// into a block, they are computed without the output.
 fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
-    #[inline(never)]
-    fn reduce_copied<'s, A: Clone>(
-        nest: Nest<'_, Reduction<'_, 's, A>>,
-        copied: InputSet,
-    ) -> (Written<'s>, Vec<A>) {
-        reduce_halves(nest.with_copies(copied, &mut Scratch::new()))
+    if nest.has_output() && !nest.is_unreduced() && results_fit(nest.loops(), size_of::<A>()) {
+        return (store_results(nest), Vec::new());
     }
     let Some(place) = place_to_halve(&nest) else {
         return match nest.to_copy() {
@@ -220,10 +217,6 @@ fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written
         };
     };
     let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
-    if !is_kept && nest.has_output() {
-        let (_, results) = reduce_halves(nest.inputs(&mut ErasedNest::on_heap()));
-        return (nest.store_results(&results), Vec::new());
-    }
     let [(mut written, mut results), (more, others)] = nest.run_halves(place, reduce_halves);
     written.add(more);
     if is_kept {
@@ -235,19 +228,26 @@ fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written
 }
 
 #[inline(never)]
+fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
+    let (_, results) = reduce_halves(nest.inputs(&mut ErasedNest::new()).turned());
+    nest.store_results(&results)
+}
+
+#[inline(never)]
+fn reduce_copied<'s, A: Clone>(
+    nest: Nest<'_, Reduction<'_, 's, A>>,
+    copied: InputSet,
+) -> (Written<'s>, Vec<A>) {
+    reduce_halves(nest.with_copies(copied, &mut Scratch::new()))
+}
+
+#[inline(never)]
 fn reduce_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
     if nest.is_unreduced() {
         return (nest.fill_unreduced(), Vec::new());
     }
     let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-    if !nest.has_output() {
-        let results = filled(len, |slots| Written::appended(slots, |to| append_results(nest, to)));
-        return (Written::none(), results);
-    }
-    let (mut buffer, mut erased) = (Buffer::<16>::new(), ErasedNest::new());
-    let mut results = buffer.vec(len);
-    append_results(nest.inputs(&mut erased), &mut results);
-    (nest.store_results(&results), Vec::new())
+    (Written::none(), filled(len, |slots| Written::appended(slots, |to| append_results(nest, to))))
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.
