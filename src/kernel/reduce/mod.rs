@@ -25,7 +25,7 @@ pub(crate) use fold::{Fold, FoldLoops};
 use block::{append_results, fold_block, place_to_halve, results_fit, shape_of};
 
 use super::ensure;
-use super::memory::{Reserved, STACK_BYTES, Scratch, Slots, filled};
+use super::memory::{Buffer, Reserved, STACK_BYTES, Scratch, Slots, filled};
 use super::nest::{
     Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
     SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane,
@@ -229,8 +229,19 @@ fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written
 
 #[inline(never)]
 fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    let (_, results) = reduce_halves(nest.inputs(&mut ErasedNest::new()).turned());
+    let mut erased = ErasedNest::new();
+    let inputs = nest.inputs(&mut erased).turned();
+    if place_to_halve(&inputs).is_some() || inputs.to_copy().1 > 0 {
+        return nest.store_results(&reduce_halves(inputs).1);
+    }
+    let (mut buffer, len) = (Buffer::<16>::new(), result_count(&inputs));
+    let mut results = buffer.vec(len);
+    append_results(inputs, &mut results);
     nest.store_results(&results)
+}
+
+fn result_count<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> usize {
+    nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product()
 }
 
 #[inline(never)]
@@ -246,8 +257,10 @@ fn reduce_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<
     if nest.is_unreduced() {
         return (nest.fill_unreduced(), Vec::new());
     }
-    let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-    (Written::none(), filled(len, |slots| Written::appended(slots, |to| append_results(nest, to))))
+    (
+        Written::none(),
+        filled(result_count(&nest), |slots| Written::appended(slots, |to| append_results(nest, to))),
+    )
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.
