@@ -1,20 +1,18 @@
 //! The texts that the crate reads: signatures, partial shapes and sizes. Nothing panics; what is read is printed as
 //! it was; what is not read has its position.
 
-use crate::check::{assert_refused, panics};
-use crate::input::Faults;
-use common::{Bytes, Choices, joint};
+use common::cases::check::{assert_refused, panics};
+use common::{Input, Choices, joint};
 use ndarray_broadcast::partial::{Dim, PartialShape};
 use ndarray_broadcast::{BroadcastError, Signature};
 use std::collections::BTreeMap;
 
-pub fn run(data: &[u8]) {
-    let mut input = Bytes::new(data);
+pub fn run(input: &mut Input<'_>) {
     let kind = input.below(6);
     let text = match kind {
         0 => String::from_utf8_lossy(input.rest()).into_owned(),
         1..4 => words(
-            &mut input,
+            input,
             &[
                 "(",
                 ")",
@@ -37,7 +35,7 @@ pub fn run(data: &[u8]) {
             ],
         ),
         _ => words(
-            &mut input,
+            input,
             &[
                 "x",
                 "4",
@@ -63,14 +61,14 @@ pub fn run(data: &[u8]) {
             ],
         ),
     };
-    signature(&mut input, &text);
+    signature(input, &text);
     partial(&text);
     dim(&text);
     name(&text);
 }
 
 /// A text of such words, mostly.
-fn words(input: &mut Bytes<'_>, words: &[&str]) -> String {
+fn words(input: &mut Input<'_>, words: &[&str]) -> String {
     let count = input.below(24);
     (0..count).map(|_| input.pick(words)).collect()
 }
@@ -247,7 +245,7 @@ fn tokens(text: &str) -> Option<Vec<String>> {
     Some(tokens)
 }
 
-fn signature(input: &mut Bytes<'_>, text: &str) {
+fn signature(input: &mut Input<'_>, text: &str) {
     let expected = read(text);
     let found = Signature::new(text);
     assert_eq!(found.is_ok(), expected.is_some(), "{text:?}: {found:?}");
@@ -266,7 +264,7 @@ fn signature(input: &mut Bytes<'_>, text: &str) {
 }
 
 /// Shapes for the operands: mostly some that fit.
-fn resolve(input: &mut Bytes<'_>, signature: &Signature<'_>, operands: &[Vec<Axis>], results: &[Vec<Axis>]) {
+fn resolve(input: &mut Input<'_>, signature: &Signature<'_>, operands: &[Vec<Axis>], results: &[Vec<Axis>]) {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     let batch = input.small_shape(2, 100);
     let fits = |name: &str| name.parse::<usize>().ok();

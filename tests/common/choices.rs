@@ -60,24 +60,33 @@ pub trait Choices {
         shape
     }
 
-    /// A shape of one to four axes, with sizes up to `most` at which the kernel takes other loops; or of many axes.
-    fn long_shape(&mut self, most: usize) -> Vec<usize> {
-        if self.one_in(12) {
-            return vec![2; 8];
-        }
-        let mut shape = vec![1; 1 + self.below(4)];
-        for axis in self.order(shape.len()) {
-            let size = self.pick(&[2, 3, 4, 8, 9, 17, 33, 65, 130, 260, 600, 1030, 2050, 4100, 9000, 40_000]);
-            let others: usize = shape.iter().product();
-            shape[axis] = size.min(most / others).max(1);
-        }
-        shape
-    }
-
     /// A shape that stretches to `target`: leading axes dropped, some of the others 1.
     fn operand_of(&mut self, target: &[usize]) -> Vec<usize> {
         let from = if self.one_in(3) { self.below(target.len() + 1) } else { 0 };
         target[from..].iter().map(|&size| if self.one_in(3) { 1 } else { size }).collect()
+    }
+
+    /// As [`operand_of`](Self::operand_of), but sometimes one that does not stretch.
+    fn operand(&mut self, target: &[usize]) -> Vec<usize> {
+        let mut shape = self.operand_of(target);
+        if !shape.is_empty() && self.one_in(8) {
+            let axis = self.below(shape.len());
+            shape[axis] = self.size();
+        }
+        shape
+    }
+
+    /// Some of `ndim` axes, each once. Sometimes one more, which may be named twice or out of bounds.
+    fn axes(&mut self, ndim: usize) -> Vec<usize> {
+        let chosen = self.byte();
+        let mut axes: Vec<usize> = (0..ndim).filter(|&axis| names(chosen, axis)).collect();
+        if self.one_in(3) {
+            self.shuffle(&mut axes);
+        }
+        if self.one_in(8) {
+            axes.push(self.below(ndim + 2));
+        }
+        axes
     }
 }
 
@@ -115,25 +124,53 @@ impl Choices for Random {
     }
 }
 
-/// The bytes of a case, read as choices among at most 256. What is past the end reads as 0, the plainest choice.
-pub struct Bytes<'a>(&'a [u8]);
+/// What a case is made of: the numbers of a seed, or the bytes of a fuzzer.
+pub struct Input<'a> {
+    source: Source<'a>,
+    /// The case, for the message of a failure.
+    pub log: String,
+}
 
-impl<'a> Bytes<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+enum Source<'a> {
+    Numbers(Random),
+    /// Past the end stands 0, the plainest choice.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Input<'a> {
+    pub fn bytes(bytes: &'a [u8]) -> Self {
+        Self { source: Source::Bytes(bytes), log: String::new() }
     }
 
-    /// Everything that is left.
-    pub fn rest(&mut self) -> &'a [u8] {
-        std::mem::take(&mut self.0)
+    pub fn case(seed: u64, case: usize) -> Self {
+        Self { source: Source::Numbers(Random::of_case(seed, case)), log: String::new() }
+    }
+
+    /// All bytes that are left, or some of the numbers.
+    pub fn rest(&mut self) -> Vec<u8> {
+        let count = match &self.source {
+            Source::Numbers(_) => self.below(40),
+            Source::Bytes(bytes) => bytes.len(),
+        };
+        (0..count).map(|_| self.byte()).collect()
+    }
+
+    pub fn note(&mut self, text: impl std::fmt::Display) {
+        self.log += &format!("{text}; ");
     }
 }
 
-impl Choices for Bytes<'_> {
+impl Choices for Input<'_> {
+    /// Among more than 256 choices, two bytes decide.
     fn below(&mut self, n: usize) -> usize {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        usize::from(first) % n
+        match &mut self.source {
+            Source::Numbers(numbers) => numbers.below(n),
+            Source::Bytes(bytes) => {
+                let (taken, rest) = bytes.split_at(bytes.len().min(if n > 256 { 2 } else { 1 }));
+                *bytes = rest;
+                taken.iter().fold(0, |number, &byte| number << 8 | usize::from(byte)) % n
+            }
+        }
     }
 }
 

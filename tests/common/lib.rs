@@ -8,6 +8,10 @@
     reason = "as above"
 )]
 
+extern crate self as common;
+
+#[cfg(feature = "cases")]
+pub mod cases;
 mod choices;
 pub mod forms;
 mod lie;
@@ -23,7 +27,7 @@ mod strided;
 #[cfg(feature = "tests")]
 mod tables;
 
-pub use choices::{Bytes, Choices, Random, names};
+pub use choices::{Choices, Input, Random, names};
 pub use lie::Lie;
 #[cfg(feature = "tests")]
 pub use messages::{Table, assert_words, faults, is_blessing};

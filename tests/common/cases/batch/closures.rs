@@ -1,9 +1,8 @@
 //! Closures, for every batch element.
 
 use super::{Expected, Operand, check, goes_into, joint_batch, operands, output, result};
-use crate::check::{Verdict, agreed};
-use crate::numbers::Number;
-use common::{Bytes, Choices, indices, joint, overflows};
+use crate::cases::check::{Verdict, agreed};
+use common::{Choices, Input, indices, joint, overflows};
 use ndarray::{ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Dimension, Ix0, Ix1, Ix2};
 use ndarray_broadcast::Signature;
 use ndarray_broadcast::prelude::*;
@@ -13,12 +12,12 @@ fn total<D: Dimension>(view: &ArrayView<'_, f64, D>) -> f64 {
     view.iter().sum()
 }
 
-fn total_at(operand: &Operand<f64>, batch: &[usize]) -> i64 {
+fn total_at(operand: &Operand, batch: &[usize]) -> i64 {
     indices(&operand.parts.base).iter().map(|base| operand.at(batch, base)).sum()
 }
 
 /// A base of a result: sizes, some of them none.
-fn result_base(input: &mut Bytes<'_>) -> (Vec<i64>, Verdict<Vec<usize>>) {
+fn result_base(input: &mut Input<'_>) -> (Vec<i64>, Verdict<Vec<usize>>) {
     let base = super::base(input);
     let mut given: Vec<i64> = base.iter().map(|&size| size as i64).collect();
     if !given.is_empty() && input.one_in(10) {
@@ -29,15 +28,15 @@ fn result_base(input: &mut Bytes<'_>) -> (Vec<i64>, Verdict<Vec<usize>>) {
 }
 
 /// The verdict on a result: the sizes of its base, then the batches, then the room.
-fn with_base<A: Number>(
+fn with_base(
     batch: &Verdict<Vec<usize>>,
     base: &Verdict<Vec<usize>>,
     number: impl Fn(&[usize], &[usize]) -> i64,
-) -> Expected<A> {
+) -> Expected {
     let base = base.as_ref().map_err(|name| *name)?;
     let batch = batch.as_ref().map_err(|name| *name)?;
     let whole = [&batch[..], base].concat();
-    let bytes = whole.iter().try_fold(size_of::<A>(), |bytes, &size| bytes.checked_mul(size));
+    let bytes = whole.iter().try_fold(size_of::<f64>(), |bytes, &size| bytes.checked_mul(size));
     let fits = whole.contains(&0) || bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok());
     if overflows(&whole) || !fits {
         return Err("TooLarge");
@@ -45,14 +44,14 @@ fn with_base<A: Number>(
     if whole.contains(&0) { Ok((whole, vec![])) } else { Ok(result(batch, base, number)) }
 }
 
-pub(super) fn closures(input: &mut Bytes<'_>) {
+pub(super) fn closures(input: &mut Input<'_>) {
     let bases = vec![super::base(input), super::base(input)];
-    let all = operands::<f64>(input, bases);
+    let all = operands(input, bases);
     let [a, b] = &all[..] else { unreachable!() };
     let (given, base) = result_base(input);
     let number =
         |i: &[usize], j: &[usize]| total_at(a, i) - 2 * total_at(b, i) + j.iter().sum::<usize>() as i64;
-    let expected: Expected<f64> = with_base(&joint_batch(&[a, b]), &base, number);
+    let expected: Expected = with_base(&joint_batch(&[a, b]), &base, number);
     let f = |x: ArrayViewD<'_, f64>, y: ArrayViewD<'_, f64>, mut out: ArrayViewMutD<'_, f64>| {
         assert_eq!((x.shape(), y.shape()), (&a.parts.base[..], &b.parts.base[..]));
         for (index, out) in out.indexed_iter_mut() {
@@ -70,7 +69,7 @@ pub(super) fn closures(input: &mut Bytes<'_>) {
     {
         let batch = joint(&[&a.array.shape()[..1], &[]]);
         let signature = Signature::new("(n),(n)->()").expect("a signature");
-        let expected: Expected<f64> = match a.array.shape()[1] == b.array.shape()[0] {
+        let expected: Expected = match a.array.shape()[1] == b.array.shape()[0] {
             false => Err("BaseSymbol"),
             true => with_base(&batch, &Ok(vec![]), |i, _| {
                 (0..b.array.shape()[0]).map(|k| a.numbers.at(&[i[0], k]) * b.numbers.at(&[k])).sum()
@@ -86,13 +85,13 @@ pub(super) fn closures(input: &mut Bytes<'_>) {
     }
 }
 
-pub(super) fn three(input: &mut Bytes<'_>) {
+pub(super) fn three(input: &mut Input<'_>) {
     let bases = vec![super::base(input), super::base(input), super::base(input)];
-    let all = operands::<f64>(input, bases);
+    let all = operands(input, bases);
     let [a, b, c] = &all[..] else { unreachable!() };
     let (given, base) = result_base(input);
     let number = |i: &[usize], _: &[usize]| total_at(a, i) + 3 * total_at(b, i) - total_at(c, i);
-    let expected: Expected<f64> = with_base(&joint_batch(&[a, b, c]), &base, number);
+    let expected: Expected = with_base(&joint_batch(&[a, b, c]), &base, number);
     let f = |x: ArrayViewD<'_, f64>,
              y: ArrayViewD<'_, f64>,
              z: ArrayViewD<'_, f64>,
@@ -102,9 +101,9 @@ pub(super) fn three(input: &mut Bytes<'_>) {
     check(a.batch().zip_map((&b.batch(), &c.batch()), &given[..], f), &expected);
 }
 
-pub(super) fn into_array(input: &mut Bytes<'_>) {
+pub(super) fn into_array(input: &mut Input<'_>) {
     let bases = vec![super::base(input), super::base(input)];
-    let all = operands::<f64>(input, bases);
+    let all = operands(input, bases);
     let [a, b] = &all[..] else { unreachable!() };
     let several = input.one_in(2);
     let out = output(input, &joint_batch(&[a, b]), &[2]);

@@ -2,8 +2,10 @@
 
 use num_complex::Complex;
 use num_traits::Zero;
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::ops::{Add, Mul};
+use std::sync::Arc;
 
 pub(crate) trait Element: Clone + Debug + Zero + Mul<Output = Self> + Send + Sync + 'static {
     /// Codes from 0 to this one are told apart.
@@ -118,8 +120,8 @@ own_types! {
     #[repr(align(64))]
     #[derive(Copy)]
     Aligned(u32): <u32 as Element>::MOST, <u32 as Element>::of, |x: &u32| x.code();
-    /// It owns memory.
-    Boxed(Box<i64>): 1 << 60, Box::new, |x: &i64| *x;
+    /// It owns memory, and is counted.
+    Boxed(Counted): 1 << 60, Counted::new, |x: &Counted| *x.0;
 }
 
 fn three(code: i64) -> [u8; 3] {
@@ -155,3 +157,21 @@ pub(crate) use of_type;
 
 /// The number of element types, `f32` twice.
 pub(crate) const TYPES: usize = 13;
+
+thread_local!(static ALIVE: RefCell<Arc<()>> = RefCell::default());
+
+/// A number on the heap. [`balanced`] counts those that its thread made, and their clones.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub(crate) struct Counted(Box<i64>, Arc<()>);
+
+impl Counted {
+    fn new(code: i64) -> Self {
+        Self(Box::new(code), ALIVE.with_borrow(Arc::clone))
+    }
+}
+
+/// Runs `f`, after which no [`Counted`] is left.
+pub fn balanced(f: impl FnOnce()) {
+    f();
+    ALIVE.with_borrow(|alive| assert_eq!(Arc::strong_count(alive), 1, "elements that are lost"));
+}

@@ -1,32 +1,10 @@
 //! Random shapes, and arrays of them in every layout.
 
-use crate::elements::Element;
-use common::{Choices, Layout, Strided};
+use crate::cases::elements::Element;
+use common::{Choices, Input, Layout, Strided};
 use ndarray::ArrayViewD;
-use std::fmt::Write;
 
-/// Pseudo-random numbers, and what was made of them.
-pub(crate) struct Random {
-    numbers: common::Random,
-    /// The case, for the message of a failure.
-    pub(crate) log: String,
-}
-
-impl Choices for Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.numbers.below(n)
-    }
-}
-
-impl Random {
-    pub(crate) fn new(seed: u64, case: usize) -> Self {
-        Self { numbers: common::Random::of_case(seed, case), log: String::new() }
-    }
-
-    pub(crate) fn note(&mut self, text: impl std::fmt::Display) {
-        write!(self.log, "{text}; ").expect("text");
-    }
-
+impl Input<'_> {
     /// The most elements of a case: mostly few, sometimes so many that threads share them.
     pub(crate) fn elements(&mut self) -> usize {
         match self.below(1000) {
@@ -58,7 +36,7 @@ impl Random {
     }
 
     /// Some of the axes, in any order.
-    pub(crate) fn axes(&mut self, ndim: usize) -> Vec<usize> {
+    pub(crate) fn distinct_axes(&mut self, ndim: usize) -> Vec<usize> {
         let order = self.order(ndim);
         let count = self.below(ndim + 1);
         order[..count].to_vec()
@@ -82,7 +60,7 @@ impl Random {
         layout: Layout,
         of: impl Fn(usize, usize) -> i64,
     ) -> Strided<A> {
-        write!(self.log, "{:?} by {:?}; ", layout.shape, layout.strides()).expect("text");
+        self.note(format_args!("{:?} by {:?}", layout.shape, layout.strides()));
         let times = layout.times();
         Strided::new(layout, |place| A::of(of(place, times)))
     }

@@ -1,20 +1,19 @@
 //! The sums over batch axes.
 
 use super::{Expected, base, check, operands};
-use crate::check::agreed;
-use crate::input::Faults;
-use common::{Bytes, Choices, Layout, Strided, sums};
+use crate::cases::check::agreed;
+use common::{Choices, Input, Layout, Strided, sums};
 
-pub(super) fn back(input: &mut Bytes<'_>) {
+pub(super) fn back(input: &mut Input<'_>) {
     let base = base(input);
-    let all = operands::<f64>(input, vec![base.clone(), vec![]]);
+    let all = operands(input, vec![base.clone(), vec![]]);
     let [delta, like] = &all[..] else { unreachable!() };
     let own = &delta.parts.batch;
     let mut target: Vec<i64> = input.operand(own).iter().map(|&size| size as i64).collect();
     if input.one_in(8) {
         target.insert(0, input.pick(&[1, 2, -1, 1 << 50]));
     }
-    let expected = |target: &[i64]| -> Expected<f64> {
+    let expected = |target: &[i64]| -> Expected {
         let sizes: Result<Vec<usize>, _> = target.iter().map(|&size| usize::try_from(size)).collect();
         let sizes = sizes.map_err(|_| "InvalidSize")?;
         let new = own.len().checked_sub(sizes.len()).ok_or("TooManyAxes")?;

@@ -1,9 +1,9 @@
 //! Reductions of arrays and of fused operands.
 
-use crate::copies::stretched;
-use crate::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
-use crate::layouts::{Output, Random, check, codes, scrambled};
-use common::{Choices, Strided, numbers_read, sums, without_axes};
+use crate::cases::copies::stretched;
+use crate::cases::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
+use crate::cases::layouts::{Output, check, codes, scrambled};
+use common::{Choices, Input, Strided, numbers_read, sums, without_axes};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{fused, keepdims};
 
@@ -63,8 +63,8 @@ fn summable(shape: &[usize], terms: usize, most: i64) -> impl Fn(usize, usize) -
 
 /// Calls every form of a sum of a source.
 macro_rules! check_sums {
-    ($what:literal, $reduction:expr, $random:expr, $A:ty, $source:expr) => {{
-        let (reduction, random): (&Reduction, &mut Random) = ($reduction, &mut *$random);
+    ($what:literal, $reduction:expr, $input:expr, $A:ty, $source:expr) => {{
+        let (reduction, input): (&Reduction, &mut Input<'_>) = ($reduction, &mut *$input);
         let (expected, axes) = (reduction.sums(), &reduction.axes[..]);
         let result = $source.sum_axes(axes).expect("axes of the source");
         assert_eq!(result.shape(), reduction.left, concat!($what, ": without the axes"));
@@ -74,14 +74,14 @@ macro_rules! check_sums {
         check::<$A>(concat!($what, ".sum_axes(keepdims)"), &result.view(), &expected);
         let result = $source.sum_to(&reduction.kept[..]).expect("the shape of the sum");
         check::<$A>(concat!($what, ".sum_to"), &result.view(), &expected);
-        let mut out = random.array::<$A>(&reduction.kept, false, |_, _| 1);
+        let mut out = input.array::<$A>(&reduction.kept, false, |_, _| 1);
         $source.assign_sum_to(&mut out.view_mut()).expect("the shape of the sum");
         out.check(concat!($what, ".assign_sum_to"), &expected);
-        let mut out = random.array::<$A>(&reduction.kept, false, |_, _| 1);
+        let mut out = input.array::<$A>(&reduction.kept, false, |_, _| 1);
         $source.add_sum_to(&mut out.view_mut()).expect("the shape of the sum");
         let one = <$A>::of(1).code();
         out.check(concat!($what, ".add_sum_to"), &expected.iter().map(|sum| sum + one).collect::<Vec<_>>());
-        let mut out = random.array::<$A>(&reduction.kept, false, |_, _| 1);
+        let mut out = input.array::<$A>(&reduction.kept, false, |_, _| 1);
         $source.scaled_add_sum_to(<$A>::of(2), &mut out.view_mut()).expect("the shape of the sum");
         let expected = expected.iter().map(|sum| 2 * sum + one).collect::<Vec<_>>();
         out.check(concat!($what, ".scaled_add_sum_to"), &expected);
@@ -111,36 +111,36 @@ macro_rules! check_folds {
     }};
 }
 
-pub(crate) fn reduction(random: &mut Random) {
-    let number = random.below(TYPES);
-    of_type!(number, reduction_of(random));
+pub fn reduction(input: &mut Input<'_>) {
+    let number = input.below(TYPES);
+    of_type!(number, reduction_of(input));
 }
 
 /// The shape and the axes of a reduction.
-fn shape_and_axes(random: &mut Random) -> (Vec<usize>, Vec<usize>) {
-    let most = random.elements();
-    let shape = random.shape(6, most);
-    let axes = random.axes(shape.len());
-    random.note(format_args!("{shape:?} over {axes:?}"));
+fn shape_and_axes(input: &mut Input<'_>) -> (Vec<usize>, Vec<usize>) {
+    let most = input.elements();
+    let shape = input.shape(6, most);
+    let axes = input.distinct_axes(shape.len());
+    input.note(format_args!("{shape:?} over {axes:?}"));
     (shape, axes)
 }
 
-fn reduction_of<A: Element + PartialOrd>(random: &mut Random) {
-    random.note(format_args!("reductions of {}", A::name()));
-    let (shape, axes) = shape_and_axes(random);
+fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>) {
+    input.note(format_args!("reductions of {}", A::name()));
+    let (shape, axes) = shape_and_axes(input);
     let terms = shape.iter().product();
-    let array = random.array::<A>(&shape, true, summable(&shape, terms, (A::MOST - 1) / 2));
+    let array = input.array::<A>(&shape, true, summable(&shape, terms, (A::MOST - 1) / 2));
     let view = array.view();
     let reduction = Reduction::new(shape.clone(), axes.clone(), codes(&view));
-    if random.one_in(2) {
-        check_sums!("array", &reduction, random, A, view);
+    if input.one_in(2) {
+        check_sums!("array", &reduction, input, A, view);
     } else {
-        check_sums!("array.par()", &reduction, random, A, view.par());
+        check_sums!("array.par()", &reduction, input, A, view.par());
     }
-    let array = random.array::<A>(&shape, true, scrambled);
+    let array = input.array::<A>(&shape, true, scrambled);
     let view = array.view();
     let reduction = Reduction::new(shape, axes, codes(&view));
-    if random.one_in(2) {
+    if input.one_in(2) {
         check_folds!("array", &reduction, A, view);
     } else {
         check_folds!("array.par()", &reduction, A, view.par());
@@ -161,14 +161,14 @@ struct Operands {
 }
 
 impl Operands {
-    fn next<A: Element>(&mut self, random: &mut Random) -> Strided<A> {
+    fn next<A: Element>(&mut self, input: &mut Input<'_>) -> Strided<A> {
         let is_first = self.all.is_empty();
-        let own = if is_first { self.shape.clone() } else { random.operand_of(&self.shape) };
+        let own = if is_first { self.shape.clone() } else { input.operand_of(&self.shape) };
         let operand = if self.most > 0 {
             let most = self.most.min(A::MOST);
-            random.array::<A>(&own, true, summable(&own, self.shape.iter().product(), most))
+            input.array::<A>(&own, true, summable(&own, self.shape.iter().product(), most))
         } else {
-            random.array::<A>(&own, true, |place, times| scrambled(place, times) % 1_000_003)
+            input.array::<A>(&own, true, |place, times| scrambled(place, times) % 1_000_003)
         };
         self.all.push(stretched(&operand.view(), &self.shape));
         operand
@@ -186,22 +186,22 @@ impl Operands {
 /// A function that reduces the results of a closure of these types in every way.
 macro_rules! fused_of {
     ($name:ident<$($T:ident),*>: $first:ident $A:ty $(, $x:ident $B:ty)* => $R:ty) => {
-        fn $name<$($T: Element + PartialOrd),*>(random: &mut Random) {
-            random.note(format_args!("fused {:?}", [<$A>::name() $(, <$B>::name())*]));
-            let (shape, axes) = shape_and_axes(random);
-            let (is_sum, is_par) = (random.one_in(2), random.one_in(2));
+        fn $name<$($T: Element + PartialOrd),*>(input: &mut Input<'_>) {
+            input.note(format_args!("fused {:?}", [<$A>::name() $(, <$B>::name())*]));
+            let (shape, axes) = shape_and_axes(input);
+            let (is_sum, is_par) = (input.one_in(2), input.one_in(2));
             // the weights of up to six operands
             let most = if is_sum { (<$R>::MOST - 1) / 2 / 21 } else { 0 };
             let mut operands = Operands { shape, most, all: vec![] };
-            let $first = operands.next::<$A>(random);
-            $(let $x = operands.next::<$B>(random);)*
+            let $first = operands.next::<$A>(input);
+            $(let $x = operands.next::<$B>(input);)*
             let reduction = operands.reduction::<$R>(&axes);
             let ($first, $($x),*) = ($first.view(), $($x.view()),*);
             let f = |$first: &$A $(, $x: &$B)*| <$R>::of(weighted(&[$first.code() $(, $x.code())*]));
             let source = || fused((&$first, $(&$x),*), f);
             match (is_sum, is_par) {
-                (true, false) => check_sums!("fused", &reduction, random, $R, source()),
-                (true, true) => check_sums!("fused.par()", &reduction, random, $R, source().par()),
+                (true, false) => check_sums!("fused", &reduction, input, $R, source()),
+                (true, true) => check_sums!("fused.par()", &reduction, input, $R, source().par()),
                 (false, false) => check_folds!("fused", &reduction, $R, source()),
                 (false, true) => check_folds!("fused.par()", &reduction, $R, source().par()),
             }
@@ -216,15 +216,15 @@ fused_of!(fused_4<>: a f32, b f64, c u16, d f32 => f64);
 fused_of!(fused_5<>: a f32, b f32, c u16, d f32, e Newtype => f32);
 fused_of!(fused_6<>: a u8, b f32, c u16, d f32, e f32, f u128 => u32);
 
-pub(crate) fn fused_reduction(random: &mut Random) {
-    let number = random.below(TYPES);
-    match random.below(10) {
-        0 | 1 => of_type!(number, fused_1(random)),
-        2..5 => of_type!(number, fused_2(random)),
-        5 => fused_3(random),
-        6 => unlike_3(random),
-        7 => fused_4(random),
-        8 => fused_5(random),
-        _ => fused_6(random),
+pub fn fused_reduction(input: &mut Input<'_>) {
+    let number = input.below(TYPES);
+    match input.below(10) {
+        0 | 1 => of_type!(number, fused_1(input)),
+        2..5 => of_type!(number, fused_2(input)),
+        5 => fused_3(input),
+        6 => unlike_3(input),
+        7 => fused_4(input),
+        8 => fused_5(input),
+        _ => fused_6(input),
     }
 }

@@ -17,7 +17,7 @@ macro_rules! ranked {
         }
     }};
     ($view:expr, $fixed:expr, $name:ident => $body:expr) => {
-        crate::ranks::ranked!($view, $fixed, [0 Ix0, 1 Ix1, 2 Ix2, 3 Ix3, 4 Ix4], $name => $body)
+        crate::cases::ranks::ranked!($view, $fixed, [0 Ix0, 1 Ix1, 2 Ix2, 3 Ix3, 4 Ix4], $name => $body)
     };
 }
 

@@ -1,22 +1,23 @@
 //! The functions on shapes alone, with sizes up to the largest there are.
 
-use crate::check::{agreed, panics};
-use crate::input::Faults;
-use common::{Bytes, Choices, joint, names, resolved};
+use crate::cases::check::{agreed, panics};
+use common::{Choices, Input, joint, names, overflows, resolved, variant};
+use ndarray::{IxDyn, arr0};
+use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{AxisSet, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target};
 
-pub fn run(data: &[u8]) {
-    let mut input = Bytes::new(data);
-    match input.below(5) {
-        0 | 1 => together(&mut input),
-        2 => target(&mut input),
-        3 => in_constants(&mut input),
-        _ => axis_set(&mut input),
+pub fn run(input: &mut Input<'_>) {
+    match input.below(6) {
+        0 | 1 => together(input),
+        5 => views(input),
+        2 => target(input),
+        3 => in_constants(input),
+        _ => axis_set(input),
     }
 }
 
 /// Mostly a small size, else one at the edge of what fits.
-fn size(input: &mut Bytes<'_>) -> usize {
+fn size(input: &mut Input<'_>) -> usize {
     let max = isize::MAX as usize;
     match input.below(8) {
         0..6 => input.size(),
@@ -25,13 +26,13 @@ fn size(input: &mut Bytes<'_>) -> usize {
     }
 }
 
-fn shape(input: &mut Bytes<'_>) -> Vec<usize> {
+fn shape(input: &mut Input<'_>) -> Vec<usize> {
     let ndim = if input.one_in(16) { input.below(100) } else { input.below(7) };
     (0..ndim).map(|_| size(input)).collect()
 }
 
 /// A shape that may go with another.
-fn beside(input: &mut Bytes<'_>, shape: &[usize]) -> Vec<usize> {
+fn beside(input: &mut Input<'_>, shape: &[usize]) -> Vec<usize> {
     let mut other = input.operand(shape);
     if !other.is_empty() && input.one_in(6) {
         let axis = input.below(other.len());
@@ -40,7 +41,7 @@ fn beside(input: &mut Bytes<'_>, shape: &[usize]) -> Vec<usize> {
     other
 }
 
-fn together(input: &mut Bytes<'_>) {
+fn together(input: &mut Input<'_>) {
     let whole = shape(input);
     let count = input.below(6);
     let mut shapes: Vec<Vec<usize>> = (0..count).map(|_| beside(input, &whole)).collect();
@@ -68,7 +69,7 @@ fn repeats(from: &[usize], to: &[usize]) -> Vec<usize> {
     (0..to.len()).filter(|&axis| axis < new || (from[axis - new] == 1 && to[axis] != 1)).collect()
 }
 
-fn target(input: &mut Bytes<'_>) {
+fn target(input: &mut Input<'_>) {
     let whole = shape(input);
     let from = beside(input, &whole);
     let kept = input.byte();
@@ -95,7 +96,7 @@ fn target(input: &mut Bytes<'_>) {
     axes.into_iter().for_each(|(axes, expected)| assert_eq!(&axes, expected));
 }
 
-fn in_constants(input: &mut Bytes<'_>) {
+fn in_constants(input: &mut Input<'_>) {
     let whole: [usize; 3] = std::array::from_fn(|_| size(input));
     let kept = input.byte();
     let a: [usize; 3] = std::array::from_fn(|axis| if names(kept, axis) { 1 } else { whole[axis] });
@@ -125,7 +126,7 @@ fn in_constants(input: &mut Bytes<'_>) {
     }
 }
 
-fn axis_set(input: &mut Bytes<'_>) {
+fn axis_set(input: &mut Input<'_>) {
     let ndim = if input.one_in(16) { input.word() as usize } else { input.below(70) };
     let count = input.below(6);
     let axes: Vec<isize> = (0..count)
@@ -151,4 +152,29 @@ fn axis_set(input: &mut Bytes<'_>) {
     assert_eq!(set.to_string(), format!("{places:?}"));
     assert_eq!(set, places.iter().rev().chain(places).copied().collect());
     assert!((0..80).all(|axis| set.contains(axis) == places.contains(&axis)));
+}
+
+/// Views of a shape, and their copies.
+fn views(input: &mut Input<'_>) {
+    let whole: Vec<usize> = (0..input.below(5)).map(|_| size(input)).collect();
+    let from = beside(input, &whole);
+    let (nothing, number) = (arr0(()), arr0(1_u64));
+    let view = nothing.broadcast(IxDyn(&from));
+    assert_eq!(view.is_none(), overflows(&from));
+    let Some(view) = view else { return };
+    let target: Vec<i64> = whole.iter().map(|&size| size as i64).collect();
+    let expected = resolved(&from, &target, true);
+    let to = agreed(view.broadcast_to(&target), &expected);
+    to.into_iter().for_each(|(view, expected)| assert_eq!(view.shape(), expected));
+    let numbers = number.broadcast(IxDyn(&from)).expect("as many as of no size");
+    let bytes = from.iter().map(|&size| size as u128).product::<u128>() * 8;
+    if bytes > isize::MAX as u128 {
+        assert_eq!(numbers.try_materialize().map_err(|error| variant(&error)), Err("TooLarge".into()));
+        assert_eq!(
+            numbers.sum_axes(&[0_usize; 0][..]).map_err(|error| variant(&error)),
+            Err("TooLarge".into())
+        );
+    } else if bytes < 1000 {
+        assert_eq!(numbers.try_materialize().map_err(|error| variant(&error)), Ok(numbers.to_owned()));
+    }
 }

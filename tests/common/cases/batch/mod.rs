@@ -4,11 +4,9 @@ mod back;
 mod closures;
 pub(crate) mod ops;
 
-use crate::check::{Verdict, agreed, assert_array, assert_view};
-use crate::input::Faults;
-use crate::numbers::Number;
+use crate::cases::check::{Verdict, agreed, assert_array, assert_view};
 use common::{
-    Bytes, Choices, Layout, Strided, aligned_right, indices, joint, overflows, read_at, resolved, scrambled,
+    Choices, Input, Layout, Strided, aligned_right, indices, joint, overflows, read_at, resolved, scrambled,
 };
 use ndarray::{Array, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
 use ndarray_broadcast::prelude::*;
@@ -17,18 +15,16 @@ use ndarray_broadcast::{
     bounds::{BaseRank, LessAxes},
 };
 
-pub fn run(data: &[u8]) {
-    let mut input = Bytes::new(data);
+pub fn run(input: &mut Input<'_>) {
     match input.below(10) {
-        0 => split(&mut input),
-        1 => together(&mut input),
-        2 => closures::closures(&mut input),
-        3 => closures::three(&mut input),
-        4 => closures::into_array(&mut input),
-        5 | 6 => ops::element_wise(&mut input),
-        7 | 8 => ops::products(&mut input),
-        _ if input.one_in(24) => ops::large(&mut input),
-        _ => back::back(&mut input),
+        0 => split(input),
+        1 => together(input),
+        2 => closures::closures(input),
+        3 => closures::three(input),
+        4 => closures::into_array(input),
+        5 | 6 => ops::element_wise(input),
+        7 | 8 => ops::products(input),
+        _ => back::back(input),
     }
 }
 
@@ -46,24 +42,24 @@ impl Parts {
 }
 
 /// An operand: its parts, its numbers as they are, and as elements.
-struct Operand<A> {
+struct Operand {
     parts: Parts,
     numbers: Strided<i64>,
-    array: Strided<A>,
+    array: Strided<f64>,
 }
 
-impl<A: Number> Operand<A> {
-    fn new(input: &mut Bytes<'_>, parts: Parts) -> Self {
+impl Operand {
+    fn new(input: &mut Input<'_>, parts: Parts) -> Self {
         let layout = Layout::to_read(input, &parts.whole());
         let number = |place: usize| scrambled(place as i64) % 100;
         Self {
             numbers: Strided::new(layout.clone(), number),
-            array: Strided::new(layout, |place| A::of(number(place))),
+            array: Strided::new(layout, |place| number(place) as f64),
             parts,
         }
     }
 
-    fn batch(&self) -> Batch<'_, A, IxDyn, IxDyn> {
+    fn batch(&self) -> Batch<'_, f64, IxDyn, IxDyn> {
         self.array.view().into_batch_dyn(self.parts.base.len()).expect("it has its base axes")
     }
 
@@ -76,7 +72,7 @@ impl<A: Number> Operand<A> {
 }
 
 /// Batches that may go together, with bases.
-fn operands<A: Number>(input: &mut Bytes<'_>, bases: Vec<Vec<usize>>) -> Vec<Operand<A>> {
+fn operands(input: &mut Input<'_>, bases: Vec<Vec<usize>>) -> Vec<Operand> {
     let elements = bases.iter().map(|base| base.iter().product()).max().unwrap_or(1).max(1);
     let whole = input.small_shape(3, (1500 / elements).max(4));
     bases
@@ -88,16 +84,16 @@ fn operands<A: Number>(input: &mut Bytes<'_>, bases: Vec<Vec<usize>>) -> Vec<Ope
         .collect()
 }
 
-fn joint_batch<A>(operands: &[&Operand<A>]) -> Verdict<Vec<usize>> {
+fn joint_batch(operands: &[&Operand]) -> Verdict<Vec<usize>> {
     joint(&operands.iter().map(|operand| &operand.parts.batch[..]).collect::<Vec<_>>())
 }
 
 /// Any base.
-fn base(input: &mut Bytes<'_>) -> Vec<usize> {
+fn base(input: &mut Input<'_>) -> Vec<usize> {
     input.small_shape(2, 20)
 }
 
-fn split(input: &mut Bytes<'_>) {
+fn split(input: &mut Input<'_>) {
     let shape = input.small_shape(5, 1500);
     let array = Strided::new(Layout::to_read(input, &shape), |place| place as u32);
     let count = input.below(8);
@@ -141,7 +137,7 @@ fn split(input: &mut Bytes<'_>) {
 }
 
 /// The batch stretched to a target.
-fn expanded(input: &mut Bytes<'_>, array: &Strided<u32>, batch: &Batch<'_, u32, IxDyn, IxDyn>) {
+fn expanded(input: &mut Input<'_>, array: &Strided<u32>, batch: &Batch<'_, u32, IxDyn, IxDyn>) {
     let own = batch.batch_shape();
     let mut target: Vec<i64> =
         own.iter().map(|&size| if size == 1 { input.size() as i64 } else { size as i64 }).collect();
@@ -164,13 +160,13 @@ fn expanded(input: &mut Bytes<'_>, array: &Strided<u32>, batch: &Batch<'_, u32, 
     }
 }
 
-fn together(input: &mut Bytes<'_>) {
+fn together(input: &mut Input<'_>) {
     let count = input.below(4);
     let bases = (0..count).map(|_| base(input)).collect();
-    let all = operands::<f64>(input, bases);
+    let all = operands(input, bases);
     let expected = joint_batch(&all.iter().collect::<Vec<_>>());
     let batches: Vec<_> = all.iter().map(Operand::batch).collect();
-    let check = |batch: &Batch<'_, f64, IxDyn, IxDyn>, operand: &Operand<f64>, joint: &[usize]| {
+    let check = |batch: &Batch<'_, f64, IxDyn, IxDyn>, operand: &Operand, joint: &[usize]| {
         let whole = [joint, &operand.parts.base].concat();
         assert_eq!((batch.batch_shape(), batch.base_shape()), (joint, &operand.parts.base[..]));
         assert_view(
@@ -209,30 +205,30 @@ fn together(input: &mut Bytes<'_>) {
 }
 
 /// The result of an operation of which `number` gives the number at an index of the joint batch and of its base.
-fn result<A: Number>(
+fn result(
     batch: &[usize],
     base: &[usize],
     number: impl Fn(&[usize], &[usize]) -> i64,
-) -> (Vec<usize>, Vec<A>) {
+) -> (Vec<usize>, Vec<f64>) {
     let bases = indices(base);
     let elements = indices(batch)
         .iter()
-        .flat_map(|i| bases.iter().map(|j| A::of(number(i, j))).collect::<Vec<_>>())
+        .flat_map(|i| bases.iter().map(|j| number(i, j) as f64).collect::<Vec<_>>())
         .collect();
     ([batch, base].concat(), elements)
 }
 
-type Expected<A> = Verdict<(Vec<usize>, Vec<A>)>;
+type Expected = Verdict<(Vec<usize>, Vec<f64>)>;
 
 #[track_caller]
-fn check<A: Number, D: Dimension>(found: Result<Array<A, D>, BroadcastError>, expected: &Expected<A>) {
+fn check<D: Dimension>(found: Result<Array<f64, D>, BroadcastError>, expected: &Expected) {
     if let Some((array, (shape, elements))) = agreed(found, expected) {
         assert_array(&array, shape, elements);
     }
 }
 
 /// An output for a joint batch and a base, mostly.
-fn output(input: &mut Bytes<'_>, batch: &Verdict<Vec<usize>>, base: &[usize]) -> Strided<f64> {
+fn output(input: &mut Input<'_>, batch: &Verdict<Vec<usize>>, base: &[usize]) -> Strided<f64> {
     let mut to = batch.clone().unwrap_or(vec![2]);
     match input.below(8) {
         5 => to.insert(0, 1 + input.below(2)),

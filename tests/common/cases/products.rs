@@ -1,9 +1,9 @@
 //! Products of matrices and vectors, and element-wise operations of batches.
 
-use crate::copies::stretched;
-use crate::elements::{Element, Newtype, Three, Wide};
-use crate::layouts::{Output, Random, check, codes, scrambled};
-use common::{Choices, Layout, Strided, aligned_right, numbers_read};
+use crate::cases::copies::stretched;
+use crate::cases::elements::{Element, Newtype, Three, Wide};
+use crate::cases::layouts::{Output, check, codes, scrambled};
+use common::{Choices, Input, Layout, Strided, aligned_right, numbers_read};
 use ndarray::{Array, Dimension, LinalgScalar};
 use ndarray_broadcast::base_op;
 use ndarray_broadcast::prelude::*;
@@ -50,33 +50,33 @@ struct Product<A> {
 }
 
 /// Random sides: rows, terms and columns.
-fn sides(random: &mut Random, most: usize) -> [usize; 3] {
+fn sides(input: &mut Input<'_>, most: usize) -> [usize; 3] {
     const SIDES: [usize; 18] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 16, 17, 33, 65];
     let mut left = most;
     let mut sides = [0; 3].map(|_| {
-        let side = if random.one_in(60) { random.pick(&[127, 257, 1025]) } else { random.pick(&SIDES) };
-        let side = if side == 0 && !random.one_in(4) { 2 } else { side.min(left.max(1)) };
+        let side = if input.one_in(60) { input.pick(&[127, 257, 1025]) } else { input.pick(&SIDES) };
+        let side = if side == 0 && !input.one_in(4) { 2 } else { side.min(left.max(1)) };
         left /= side.max(1);
         side
     });
-    if random.one_in(3) {
+    if input.one_in(3) {
         sides = [sides[0].min(8); 3];
     }
     sides
 }
 
 /// The batch of an operand that is repeated, as a whole or along some axes.
-fn repeated_batch(random: &mut Random, batch: &[usize]) -> Vec<usize> {
-    if random.one_in(2) { batch[random.below(batch.len() + 1)..].to_vec() } else { random.operand_of(batch) }
+fn repeated_batch(input: &mut Input<'_>, batch: &[usize]) -> Vec<usize> {
+    if input.one_in(2) { batch[input.below(batch.len() + 1)..].to_vec() } else { input.operand_of(batch) }
 }
 
 impl<A: Element + Copy> Product<A> {
-    fn random(random: &mut Random) -> Self {
-        let operation = random.below(OPERATIONS.len());
+    fn random(input: &mut Input<'_>) -> Self {
+        let operation = input.below(OPERATIONS.len());
         let (name, [_, of_a, of_b]) = OPERATIONS[operation];
-        random.note(format_args!("{name} of {}", A::name()));
-        let most = random.elements().min(100_000);
-        let [rows, terms, columns] = sides(random, most);
+        input.note(format_args!("{name} of {}", A::name()));
+        let most = input.elements().min(100_000);
+        let [rows, terms, columns] = sides(input, most);
         let [base_a, base_b, base] = match operation {
             0 => [vec![rows, terms], vec![terms, columns], vec![rows, columns]],
             1 => [vec![rows, terms], vec![terms], vec![rows]],
@@ -86,11 +86,11 @@ impl<A: Element + Copy> Product<A> {
         };
         let terms = if operation == 4 { 1 } else { terms };
         let all = base.iter().product::<usize>() * terms;
-        let batch = random.shape(3, most / all.max(1));
-        let other = repeated_batch(random, &batch);
+        let batch = input.shape(3, most / all.max(1));
+        let other = repeated_batch(input, &batch);
         // one of the operands has the joint batch
         let [batch_a, batch_b] =
-            if random.one_in(2) { [batch.clone(), other] } else { [other, batch.clone()] };
+            if input.one_in(2) { [batch.clone(), other] } else { [other, batch.clone()] };
         let joined = |batch: &[usize], base: &[usize]| [batch, base].concat();
         let few = |place, times| {
             if terms <= 60 {
@@ -99,10 +99,10 @@ impl<A: Element + Copy> Product<A> {
                 scrambled(place, times) % 2 * i64::from(A::MOST > 1025)
             }
         };
-        let is_plain = random.one_in(2);
+        let is_plain = input.one_in(2);
         let [a, b] = [joined(&batch_a, &base_a), joined(&batch_b, &base_b)].map(|shape| {
-            let layout = if is_plain { Layout::plain(&shape) } else { Layout::any(random, &shape, true) };
-            random.array_in::<A>(layout, few)
+            let layout = if is_plain { Layout::plain(&shape) } else { Layout::any(input, &shape, true) };
+            input.array_in::<A>(layout, few)
         });
         let (first, second) = (codes(&a.view()), codes(&b.view()));
         let numbers = |own: &[usize]| -> Vec<usize> {
@@ -134,68 +134,68 @@ impl<A: Element + Copy> Product<A> {
 
 /// Calls an operation in every way: as a new array, into an array, and both on several threads.
 macro_rules! check_operation {
-    ($random:expr, $product:expr, $name:literal, $Op:ident, $method:ident) => {{
-        let (product, random) = ($product, &mut *$random);
+    ($input:expr, $product:expr, $name:literal, $Op:ident, $method:ident) => {{
+        let (product, input) = ($product, &mut *$input);
         let (a, b) = (product.a.view(), product.b.view());
         let [_, of_a, of_b] = OPERATIONS[product.operation].1;
         let (a, b) = (a.batch_dyn(of_a).expect("a base"), b.batch_dyn(of_b).expect("a base"));
         product.check($name, &a.$method(&b).expect("a product"));
         product.check(concat!("par().", $name), &a.par().$method(&b).expect("a product"));
-        let mut out = random.array(&product.shape, false, |_, _| 1);
+        let mut out = input.array(&product.shape, false, |_, _| 1);
         a.apply_into(base_op::$Op, &b, &mut out.view_mut()).expect("a product");
         out.check(concat!($name, " into"), &product.expected);
-        let mut out = random.array(&product.shape, false, |_, _| 1);
+        let mut out = input.array(&product.shape, false, |_, _| 1);
         a.par().apply_into(base_op::$Op, &b, &mut out.view_mut()).expect("a product");
         out.check(concat!("par().", $name, " into"), &product.expected);
     }};
 }
 
-fn product_of<A: Element + LinalgScalar>(random: &mut Random) {
-    let product = Product::<A>::random(random);
+fn product_of<A: Element + LinalgScalar>(input: &mut Input<'_>) {
+    let product = Product::<A>::random(input);
     match product.operation {
-        0 => check_operation!(random, &product, "matmul", MatMul, matmul),
-        1 => check_operation!(random, &product, "matvec", MatVec, matvec),
-        2 => check_operation!(random, &product, "vecmat", VecMat, vecmat),
-        3 => check_operation!(random, &product, "inner", Inner, inner),
-        _ => check_operation!(random, &product, "outer", Outer, outer),
+        0 => check_operation!(input, &product, "matmul", MatMul, matmul),
+        1 => check_operation!(input, &product, "matvec", MatVec, matvec),
+        2 => check_operation!(input, &product, "vecmat", VecMat, vecmat),
+        3 => check_operation!(input, &product, "inner", Inner, inner),
+        _ => check_operation!(input, &product, "outer", Outer, outer),
     }
 }
 
-pub(crate) fn product(random: &mut Random) {
-    match random.below(8) {
-        0 => product_of::<u8>(random),
-        1 => product_of::<u16>(random),
-        2 => product_of::<f64>(random),
-        3 => product_of::<u128>(random),
-        4 => product_of::<Newtype>(random),
-        5 => product_of::<Complex<f32>>(random),
-        _ => product_of::<f32>(random),
+pub fn product(input: &mut Input<'_>) {
+    match input.below(8) {
+        0 => product_of::<u8>(input),
+        1 => product_of::<u16>(input),
+        2 => product_of::<f64>(input),
+        3 => product_of::<u128>(input),
+        4 => product_of::<Newtype>(input),
+        5 => product_of::<Complex<f32>>(input),
+        _ => product_of::<f32>(input),
     }
 }
 
 /// Element by element: the base of a product is the product of scalars.
-pub(crate) fn elementwise(random: &mut Random) {
-    match random.below(3) {
-        0 => elementwise_of::<Three>(random),
-        1 => elementwise_of::<Wide>(random),
-        _ => elementwise_of::<f32>(random),
+pub fn elementwise(input: &mut Input<'_>) {
+    match input.below(3) {
+        0 => elementwise_of::<Three>(input),
+        1 => elementwise_of::<Wide>(input),
+        _ => elementwise_of::<f32>(input),
     }
 }
 
-fn elementwise_of<A: Element + Copy>(random: &mut Random) {
-    random.note(format_args!("element-wise product of {}", A::name()));
-    let most = random.elements();
-    let shape = random.shape(5, most);
+fn elementwise_of<A: Element + Copy>(input: &mut Input<'_>) {
+    input.note(format_args!("element-wise product of {}", A::name()));
+    let most = input.elements();
+    let shape = input.shape(5, most);
     let few = |place, times| scrambled(place, times) % 100;
-    let own = random.operand_of(&shape);
-    let (a, b) = (random.array::<A>(&shape, true, few), random.array::<A>(&own, true, few));
+    let own = input.operand_of(&shape);
+    let (a, b) = (input.array::<A>(&shape, true, few), input.array::<A>(&own, true, few));
     let expected =
         codes(&a.view()).iter().zip(stretched(&b.view(), &shape)).map(|(a, b)| a * b).collect::<Vec<_>>();
-    let base = random.below(own.len() + 1);
+    let base = input.below(own.len() + 1);
     let (first, second) = (a.view(), b.view());
     let (a, b) = (first.batch_dyn(base).expect("a base"), second.batch_dyn(base).expect("a base"));
     check("mul", &a.mul(&b).expect("a result").view(), &expected);
-    let mut out = random.array(&shape, false, |_, _| 1);
+    let mut out = input.array(&shape, false, |_, _| 1);
     a.par().apply_into(base_op::Mul, &b, &mut out.view_mut()).expect("a result");
     out.check("mul into", &expected);
 }

@@ -1,10 +1,9 @@
 //! Every view, element by element: not its value but its address is compared.
 
-use crate::check::{Verdict, agreed, assert_view};
-use crate::input::Faults;
-use crate::ranks::{axes_given, ranked, targeted};
+use crate::cases::check::{Verdict, agreed, assert_view};
+use crate::cases::ranks::{axes_given, ranked, targeted};
 use common::{
-    Bytes, Choices, Layout, Strided, aligned_right, in_dim_places, joint, names, overflows, resolved,
+    Choices, Input, Layout, Strided, aligned_right, in_dim_places, joint, names, overflows, resolved,
     without_axes,
 };
 use ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, DimMax, Dimension, IxDyn};
@@ -14,19 +13,18 @@ use ndarray_broadcast::{
     broadcast_views, reduction_axes, resolve_target,
 };
 
-pub fn run(data: &[u8]) {
-    let mut input = Bytes::new(data);
+pub fn run(input: &mut Input<'_>) {
     match input.below(6) {
-        0 => to_target(&mut input),
-        1 => pair(&mut input),
-        2 => three(&mut input),
-        3 => many(&mut input),
-        4 => along_axes(&mut input),
-        _ => in_dim(&mut input),
+        0 => to_target(input),
+        1 => pair(input),
+        2 => three(input),
+        3 => many(input),
+        4 => along_axes(input),
+        _ => in_dim(input),
     }
 }
 
-fn numbered(input: &mut Bytes<'_>, shape: &[usize]) -> Strided<u32> {
+fn numbered(input: &mut Input<'_>, shape: &[usize]) -> Strided<u32> {
     Strided::new(Layout::to_read(input, shape), |k| k as u32)
 }
 
@@ -35,7 +33,7 @@ fn signed(shape: &[usize]) -> Vec<i64> {
 }
 
 /// A target that `shape` may go to: sizes of -1, huge sizes, and sizes that are none among them.
-fn target_of(input: &mut Bytes<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64> {
+fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64> {
     let mut target = signed(joint);
     let kept = if input.one_in(2) { input.byte() } else { 0 };
     let new = target.len().saturating_sub(shape.len());
@@ -56,7 +54,7 @@ fn target_of(input: &mut Bytes<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64
     target
 }
 
-fn to_target(input: &mut Bytes<'_>) {
+fn to_target(input: &mut Input<'_>) {
     let joint = input.small_shape(5, 2000);
     let shape = input.operand(&joint);
     let target = target_of(input, &joint, &shape);
@@ -133,7 +131,7 @@ fn check<D: Dimension>(
 }
 
 /// Arrays of one joint shape, or of shapes that may clash.
-fn family(input: &mut Bytes<'_>, count: usize) -> Vec<Strided<u32>> {
+fn family(input: &mut Input<'_>, count: usize) -> Vec<Strided<u32>> {
     let joint = input.small_shape(5, 2000);
     (0..count)
         .map(|_| {
@@ -153,7 +151,7 @@ fn assert_joint<D: Dimension>(view: &ArrayView<'_, u32, D>, source: &Strided<u32
     assert_view(view, joint, source, &aligned_right(source.ndim(), joint.len()));
 }
 
-fn pair(input: &mut Bytes<'_>) {
+fn pair(input: &mut Input<'_>) {
     let arrays = family(input, 2);
     let fixed = [input.one_in(2), input.one_in(2)];
     let expected = joint(&shapes(&arrays));
@@ -223,7 +221,7 @@ fn pair_of<D, E>(
     assert_joint(&w, b, &with_ones(b.shape()));
 }
 
-fn three(input: &mut Bytes<'_>) {
+fn three(input: &mut Input<'_>) {
     let arrays = family(input, 3);
     let fixed = input.one_in(2);
     let expected = joint(&shapes(&arrays));
@@ -247,7 +245,7 @@ fn three(input: &mut Bytes<'_>) {
     }
 }
 
-fn many(input: &mut Bytes<'_>) {
+fn many(input: &mut Input<'_>) {
     let count = input.below(7);
     let arrays = family(input, count);
     let expected = joint(&shapes(&arrays));
@@ -304,7 +302,7 @@ fn named(target: &[i64], axes: &[usize], count: impl Fn() -> Verdict<()>) -> Ver
     if set.len() == axes.len() { Ok(sizes) } else { Err("DuplicateAxis") }
 }
 
-fn along_axes(input: &mut Bytes<'_>) {
+fn along_axes(input: &mut Input<'_>) {
     let whole = input.small_shape(5, 2000);
     let axes = input.axes(whole.len());
     let mut shape: Vec<usize> =
@@ -332,7 +330,7 @@ fn along_axes(input: &mut Bytes<'_>) {
     );
 }
 
-fn in_dim(input: &mut Bytes<'_>) {
+fn in_dim(input: &mut Input<'_>) {
     let whole = input.small_shape(5, 2000);
     let count = input.below(whole.len() + 1);
     let mut dims = input.order(whole.len());

@@ -1,11 +1,9 @@
 //! The operations on bases, in all their forms.
 
 use super::{Expected, Operand, Parts, check, goes_into, operands, output};
-use crate::check::{Verdict, agreed, assert_refused};
-use crate::input::Faults;
-use crate::numbers::Number;
-use common::{Bytes, Choices, Strided, aligned_right, indices, joint, read_at};
-use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMut, Dimension, Ix0, Ix1, Ix2, Ix3};
+use crate::cases::check::{Verdict, agreed};
+use common::{Choices, Input, Strided, aligned_right, indices, joint, read_at};
+use ndarray::{Array, ArrayD, Dimension, Ix1, Ix2, Ix3};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     Batch, BroadcastError, base_op,
@@ -13,16 +11,15 @@ use ndarray_broadcast::{
 };
 
 /// An operation in all its forms: the new array, the method, into an array, on several threads.
-fn in_all_forms<P, A, D, B, D2, B2>(
-    input: &mut Bytes<'_>,
+fn in_all_forms<P, D, B, D2, B2>(
+    input: &mut Input<'_>,
     op: P,
-    (a, b): (&Batch<'_, A, D, B>, &Batch<'_, A, D2, B2>),
+    (a, b): (&Batch<'_, f64, D, B>, &Batch<'_, f64, D2, B2>),
     parts: [&Parts; 2],
     base: &Verdict<Vec<usize>>,
-    number: impl Fn(&[usize], &[usize]) -> A,
+    number: impl Fn(&[usize], &[usize]) -> f64,
 ) where
-    A: Number + Copy,
-    P: BaseOp<A, A, B, B2, Output = A>,
+    P: BaseOp<f64, f64, B, B2, Output = f64>,
     D: JoinBatch<B, (D2, B2), P::Base>,
     D2: LessAxes<B2>,
     B: Dimension,
@@ -31,13 +28,13 @@ fn in_all_forms<P, A, D, B, D2, B2>(
     let batch = joint(&parts.map(|parts| &parts.batch[..]));
     let made = |batch: &[usize], base: &[usize]| {
         let bases = indices(base);
-        let elements: Vec<A> = indices(batch)
+        let elements: Vec<f64> = indices(batch)
             .iter()
             .flat_map(|i| bases.iter().map(|j| number(i, j)).collect::<Vec<_>>())
             .collect();
         ([batch, base].concat(), elements)
     };
-    let expected: Expected<A> = match (base, &batch) {
+    let expected: Expected = match (base, &batch) {
         (Err(name), _) | (_, Err(name)) => Err(name),
         (Ok(base), Ok(batch)) => Ok(made(batch, base)),
     };
@@ -50,7 +47,7 @@ fn in_all_forms<P, A, D, B, D2, B2>(
         to[0] = input.size();
     }
     let out = output(input, &batch, &to);
-    let out = Strided::new(out.layout, |place| A::of(place as i64 % 90));
+    let out = Strided::new(out.layout, |place| (place % 90) as f64);
     let expected = base.clone().and_then(|base| {
         let batch = out.ndim().checked_sub(base.len()).ok_or("TooFewAxes")?;
         let (batch, last) = out.shape().split_at(batch);
@@ -69,15 +66,15 @@ fn in_all_forms<P, A, D, B, D2, B2>(
     }
 }
 
-pub(super) fn element_wise(input: &mut Bytes<'_>) {
+pub(super) fn element_wise(input: &mut Input<'_>) {
     let whole = input.small_shape(3, 20);
     let bases = vec![input.operand(&whole), input.operand(&whole)];
-    let all = operands::<f64>(input, bases);
+    let all = operands(input, bases);
     let [a, b] = &all[..] else { unreachable!() };
     let (x, y) = (a.batch(), b.batch());
     let parts = [&a.parts, &b.parts];
     let base = joint(&parts.map(|parts| &parts.base[..]));
-    let at = |operand: &Operand<f64>, i: &[usize], j: &[usize]| {
+    let at = |operand: &Operand, i: &[usize], j: &[usize]| {
         let own = &operand.parts.base;
         operand.at(i, &read_at(j, own, &aligned_right(own.len(), j.len()))) as f64
     };
@@ -128,17 +125,13 @@ pub(super) fn element_wise(input: &mut Bytes<'_>) {
 }
 
 /// A size of a matrix: small, or so large that tiles are reached.
-fn long(input: &mut Bytes<'_>) -> usize {
+fn long(input: &mut Input<'_>) -> usize {
     if input.one_in(4) { 6 + input.below(30) } else { input.size() }
 }
 
-pub(super) fn products(input: &mut Bytes<'_>) {
-    let sizes = std::array::from_fn(|_| long(input));
-    products_of(input, sizes);
-}
-
-/// Products of matrices or vectors of these sizes: rows, terms, columns.
-pub(crate) fn products_of(input: &mut Bytes<'_>, [m, n, p]: [usize; 3]) {
+/// Products of matrices or vectors: rows, terms, columns.
+pub(super) fn products(input: &mut Input<'_>) {
+    let [m, n, p] = std::array::from_fn(|_| long(input));
     let k = if input.one_in(12) { input.size() } else { n };
     let kind = input.below(4);
     let [mut left, mut right] = match kind {
@@ -152,7 +145,7 @@ pub(crate) fn products_of(input: &mut Bytes<'_>, [m, n, p]: [usize; 3]) {
         19 => drop(right.pop()),
         _ => {}
     }
-    let all = operands::<f64>(input, vec![left, right]);
+    let all = operands(input, vec![left, right]);
     let [a, b] = &all[..] else { unreachable!() };
     let (x, y) = (a.batch(), b.batch());
     let parts = [&a.parts, &b.parts];
@@ -193,7 +186,7 @@ pub(crate) fn products_of(input: &mut Bytes<'_>, [m, n, p]: [usize; 3]) {
 }
 
 /// The same with numbers of axes that are in the types.
-fn in_the_types(a: &Operand<f64>, b: &Operand<f64>, kind: usize, base: &Verdict<Vec<usize>>) {
+fn in_the_types(a: &Operand, b: &Operand, kind: usize, base: &Verdict<Vec<usize>>) {
     if base.is_err() {
         return;
     }
@@ -214,30 +207,4 @@ fn in_the_types(a: &Operand<f64>, b: &Operand<f64>, kind: usize, base: &Verdict<
         let found = x.batch::<Ix1>().expect("axes").inner(&y.batch::<Ix1>().expect("axes"));
         same(found.map(Array::into_dyn), a.batch().inner(&b.batch()).map(Array::into_dyn));
     }
-}
-
-/// So many batch elements that several threads take them: with one for all of them, each result is one and the same.
-pub(super) fn large(input: &mut Bytes<'_>) {
-    let [m, n] = std::array::from_fn(|_| 1 + input.below(5));
-    let a: Operand<f64> = Operand::new(input, Parts { batch: vec![], base: vec![m, n] });
-    let b: Operand<f64> = Operand::new(input, Parts { batch: vec![1, 3], base: vec![n] });
-    let many = (1 << 17) / (3 * m) + input.below(50);
-    let (x, y) = (a.batch(), b.batch());
-    let stretched = y.expand_batch([many, 3].as_slice()).expect("one axis of size 1");
-    let one = x.matvec(&stretched).expect("bases that fit");
-    let several = x.par().apply(base_op::MatVec, &stretched).expect("bases that fit");
-    assert_eq!(one, several);
-    assert_eq!(one.shape(), [many, 3, m]);
-    let single = x.matvec(&y).expect("bases that fit");
-    assert_eq!(one.index_axis(ndarray::Axis(0), many - 1), single.index_axis(ndarray::Axis(0), 0));
-    let mut sums = one.clone();
-    x.par().apply_into(base_op::MatVec, &stretched, &mut sums).expect("bases that fit");
-    assert_eq!(sums, one);
-    let f = |x: ArrayViewD<'_, f64>, y: ArrayViewD<'_, f64>, mut out: ArrayViewMut<'_, f64, Ix0>| {
-        out[()] = x.sum() - y.sum();
-    };
-    let found = (x.zip_map(&stretched, (), f), x.par().zip_map(&stretched, (), f));
-    assert_eq!(found.0, found.1);
-    let wrong = x.par().zip_map(&stretched, [-1], |_, _, _: ArrayViewMut<'_, f64, Ix1>| ());
-    assert_refused(&wrong.expect_err("no size"), "InvalidSize");
 }

@@ -1,23 +1,22 @@
 //! For every view B of the crate and its sum Bᵀ, ⟨Bx, y⟩ = ⟨x, Bᵀy⟩: of one view after another, in exact integers.
 
-use common::{Bytes, Choices, Layout, Strided, scrambled, without_axes};
+use common::{Choices, Input, Layout, Strided, scrambled, without_axes};
 use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn};
 use ndarray_broadcast::reduction_axes;
 use ndarray_broadcast::{keepdims, prelude::*};
 
-pub fn run(data: &[u8]) {
-    let mut input = Bytes::new(data);
+pub fn run(input: &mut Input<'_>) {
     let shape = input.small_shape(3, 60);
-    let x = Strided::new(Layout::to_read(&mut input, &shape), |place| scrambled(place as i64));
+    let x = Strided::new(Layout::to_read(input, &shape), |place| scrambled(place as i64));
     let count = 1 + input.below(5);
     let mut steps = Vec::new();
     let mut view = x.view();
     for _ in 0..count {
-        let (step, next) = Step::take(&mut input, view);
+        let (step, next) = Step::take(input, view);
         view = next;
         steps.push(step);
     }
-    let y = Strided::new(Layout::to_read(&mut input, view.shape()), |place| scrambled(place as i64 + 3));
+    let y = Strided::new(Layout::to_read(input, view.shape()), |place| scrambled(place as i64 + 3));
     let forth: i64 = view.iter().zip(y.view()).map(|(bx, y)| bx * y).sum();
     let several = input.one_in(2);
     let back = steps.iter().rev().fold(y.view().materialize(), |y, step| step.back(&y, several));
@@ -40,7 +39,7 @@ enum Step {
 }
 
 impl Step {
-    fn take<'a>(input: &mut Bytes<'_>, view: ArrayViewD<'a, i64>) -> (Self, ArrayViewD<'a, i64>) {
+    fn take<'a>(input: &mut Input<'_>, view: ArrayViewD<'a, i64>) -> (Self, ArrayViewD<'a, i64>) {
         let shape = view.shape().to_vec();
         let room = view.len().max(1) * 4 <= 3000 && shape.len() < 7;
         let new = if room { input.below(4) } else { 1 };
