@@ -124,56 +124,6 @@ impl Choices for Random {
     }
 }
 
-/// What a case is made of: the numbers of a seed, or the bytes of a fuzzer.
-pub struct Input<'a> {
-    source: Source<'a>,
-    /// The case, for the message of a failure.
-    pub log: String,
-}
-
-enum Source<'a> {
-    Numbers(Random),
-    /// Past the end stands 0, the plainest choice.
-    Bytes(&'a [u8]),
-}
-
-impl<'a> Input<'a> {
-    pub fn bytes(bytes: &'a [u8]) -> Self {
-        Self { source: Source::Bytes(bytes), log: String::new() }
-    }
-
-    pub fn case(seed: u64, case: usize) -> Self {
-        Self { source: Source::Numbers(Random::of_case(seed, case)), log: String::new() }
-    }
-
-    /// All bytes that are left, or some of the numbers.
-    pub fn rest(&mut self) -> Vec<u8> {
-        let count = match &self.source {
-            Source::Numbers(_) => self.below(40),
-            Source::Bytes(bytes) => bytes.len(),
-        };
-        (0..count).map(|_| self.byte()).collect()
-    }
-
-    pub fn note(&mut self, text: impl std::fmt::Display) {
-        self.log += &format!("{text}; ");
-    }
-}
-
-impl Choices for Input<'_> {
-    /// Among more than 256 choices, two bytes decide.
-    fn below(&mut self, n: usize) -> usize {
-        match &mut self.source {
-            Source::Numbers(numbers) => numbers.below(n),
-            Source::Bytes(bytes) => {
-                let (taken, rest) = bytes.split_at(bytes.len().min(if n > 256 { 2 } else { 1 }));
-                *bytes = rest;
-                taken.iter().fold(0, |number, &byte| number << 8 | usize::from(byte)) % n
-            }
-        }
-    }
-}
-
 /// Whether the bits of a [`byte`](Choices::byte) name this axis. The ninth axis has the bit of the first one.
 pub fn names(bits: u8, axis: usize) -> bool {
     bits >> (axis % 8) & 1 == 1

@@ -9,11 +9,15 @@
 #[cfg(feature = "rayon")]
 mod stores;
 
-use common::Input;
-use common::cases::{CASES, elements};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+mod cases;
+mod generators;
 
-const COUNT: usize = if cfg!(debug_assertions) { 4000 } else { 20_000 };
+use cases::{CASES, Input, elements};
+use common::is_thorough;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+
 const SEED: u64 = 1;
 
 fn setting(name: &str) -> Option<u64> {
@@ -24,8 +28,13 @@ fn setting(name: &str) -> Option<u64> {
 /// Runs a part of the cases, in percent.
 fn run(name: &str, percent: usize) {
     let number = |name, default: usize| setting(name).map_or(default, |n| usize::try_from(n).unwrap());
+    let count = match (cfg!(debug_assertions), is_thorough()) {
+        (true, false) => 2000,
+        (true, true) => 4000,
+        _ => 20_000,
+    };
     let (seed, count) =
-        (setting("RANDOM_SEED").unwrap_or(SEED), number("RANDOM_CASES", COUNT) * percent / 100);
+        (setting("RANDOM_SEED").unwrap_or(SEED), number("RANDOM_CASES", count) * percent / 100);
     let cases = match setting("RANDOM_CASE") {
         Some(_) => number("RANDOM_CASE", 0)..number("RANDOM_CASE", 0) + 1,
         None => 0..count,
@@ -37,6 +46,23 @@ fn run(name: &str, percent: usize) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
             eprintln!("RANDOM_SEED={seed} RANDOM_CASE={number}: {}", input.log);
             resume_unwind(panic);
+        }
+    }
+}
+
+/// The inputs that fuzzing found.
+#[test]
+fn corpus() {
+    for (name, case) in CASES {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
+        for file in fs::read_dir(folder).expect("a corpus") {
+            let file = file.expect("a file").path();
+            let (bytes, name) = (fs::read(&file).expect("bytes"), file.display());
+            let mut input = Input::bytes(&bytes);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case(&mut input))) {
+                eprintln!("{name}: {}", input.log);
+                resume_unwind(panic);
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The other families over shapes that are known in part.
 
 use super::TOP;
-use common::cases::check::assert_refused;
+use crate::cases::Input;
+use crate::cases::check::assert_refused;
 use common::oracle::{Names, covers, worlds};
-use common::{Input, Choices, in_dim_places, variant, without_axes};
+use common::{Choices, in_dim_places, variant, without_axes};
 use ndarray_broadcast::partial::{
     PartialShape, infer_axes, infer_batch, infer_in_dim, infer_shape, infer_sum, infer_target,
 };

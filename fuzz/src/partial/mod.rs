@@ -2,9 +2,10 @@
 
 mod families;
 
-use common::cases::check::{agreed, assert_refused};
+use crate::cases::Input;
+use crate::cases::check::{agreed, assert_refused};
 use common::oracle::{Names, assignments, covers, instances, joint_shape, worlds};
-use common::{Input, Choices, joint as joint_of_sizes};
+use common::{Choices, joint as joint_of_sizes};
 use ndarray::{ArrayD, IxDyn};
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{
