@@ -1,6 +1,7 @@
 //! Fuzz targets for `ndarray-broadcast`: the random cases of the tests, made of bytes, and those that only a fuzzer runs.
 
 #[path = "../../tests/random/cases/mod.rs"]
+#[allow(dead_code, reason = "the tests make cases of seeds")]
 mod cases;
 mod parsers;
 mod partial;

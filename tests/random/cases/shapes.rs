@@ -5,7 +5,9 @@ use crate::cases::check::{agreed, panics};
 use common::{Choices, joint, names, overflows, resolved, variant};
 use ndarray::{IxDyn, arr0};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target};
+use ndarray_broadcast::{
+    AxisSet, BroadcastError, broadcast_shapes, const_broadcast_shape, reduction_axes, resolve_target,
+};
 
 pub(crate) fn run(input: &mut Input<'_>) {
     match input.below(6) {
@@ -147,7 +149,10 @@ fn axis_set(input: &mut Input<'_>) {
         places
     });
     let expected = expected.ok_or("AxisOutOfBounds");
-    let Some((set, places)) = agreed(AxisSet::from_signed(&axes, ndim), &expected) else { return };
+    let found = AxisSet::from_signed(&axes, ndim);
+    let smallest = axes.iter().filter(|axis| place(axis).is_none()).min().map(|&axis| axis as i128);
+    assert_eq!(found.as_ref().err().and_then(BroadcastError::axis), smallest);
+    let Some((set, places)) = agreed(found, &expected) else { return };
     assert_eq!(set.as_slice(), places);
     assert_eq!((set.len(), set.is_empty()), (places.len(), places.is_empty()));
     assert_eq!(set.to_string(), format!("{places:?}"));
