@@ -6,7 +6,7 @@
 //! (`hand`).
 //!
 //! `cargo bench --manifest-path benches/Cargo.toml --bench adjoint -- f32/c4096` measures one array; times are for `f32`
-//! and `f64`, some for `i32`, on one thread, and with the feature `rayon` on several threads too.
+//! and `f64`, on one thread, and with the feature `rayon` on several threads too.
 
 #[macro_use]
 mod plain;
@@ -17,7 +17,7 @@ mod progress;
 use crate::loops::{good, obvious};
 use crate::plain::Number;
 use criterion::{BenchmarkId, Criterion, Throughput};
-use ndarray::{Array1, Array2, ArrayD, ArrayViewD, Axis, IxDyn, Slice, arr0};
+use ndarray::{ArrayD, ArrayViewD, Axis, IxDyn, Slice};
 use ndarray_broadcast::prelude::*;
 use std::fmt::Debug;
 use std::hint::black_box;
@@ -187,11 +187,13 @@ fn cell<T: Number + Debug + Send + Sync + 'static>(
 fn all<T: Number + Debug + Send + Sync + 'static>(c: &mut Criterion, kind: &str) {
     let one = |shape: &[usize]| ArrayD::<T>::ones(IxDyn(shape));
     let matrix: [&[usize]; 3] = [&[0], &[1], &[0, 1]];
-    for n in [64, 256, 1024] {
-        let x = one(&[n, n]);
+    for (name, shape) in
+        [("sq64", [64, 64]), ("sq256", [256, 256]), ("sq1024", [1024, 1024]), ("131072x8", [131_072, 8])]
+    {
+        let x = one(&shape);
         let memory = x.as_slice().expect("an array in one piece, over at least one axis");
         for axes in matrix {
-            cell(c, kind, &format!("sq{n}"), memory, &x.view(), axes);
+            cell(c, kind, name, memory, &x.view(), axes);
         }
     }
     {
@@ -209,11 +211,6 @@ fn all<T: Number + Debug + Send + Sync + 'static>(c: &mut Criterion, kind: &str)
                 axes,
             );
         }
-    }
-    let x = one(&[131_072, 8]);
-    let memory = x.as_slice().expect("an array in one piece, over at least one axis");
-    for axes in matrix {
-        cell(c, kind, "131072x8", memory, &x.view(), axes);
     }
     let x = one(&[65_536, 64, 3]);
     let memory = x.as_slice().expect("an array in one piece, over at least one axis");
@@ -252,77 +249,8 @@ fn all<T: Number + Debug + Send + Sync + 'static>(c: &mut Criterion, kind: &str)
     }
 }
 
-/// Integers: some of the cells.
-fn some<T: Number + Debug + Send + Sync + 'static>(c: &mut Criterion, kind: &str) {
-    type Cell<'a> = (&'a str, &'a [usize], &'a [&'a [usize]]);
-    let cells: [Cell; 5] = [
-        ("sq256", &[256, 256], &[&[0], &[1], &[0, 1]]),
-        ("c4096", &[4096, 4096], &[&[0], &[1]]),
-        ("131072x8", &[131_072, 8], &[&[1]]),
-        ("65536x64x3", &[65_536, 64, 3], &[&[1], &[2]]),
-        ("nchw", &[32, 64, 56, 56], &[&[0, 2, 3]]),
-    ];
-    for (name, shape, sums) in cells {
-        let x = ArrayD::<T>::ones(IxDyn(shape));
-        let memory = x.as_slice().expect("an array in one piece, over at least one axis");
-        for axes in sums {
-            cell(c, kind, name, memory, &x.view(), axes);
-            if name == "c4096" {
-                cell(c, kind, "t4096", memory, &x.t(), axes);
-            }
-        }
-    }
-}
-
-/// All elements of an array so small that the work before the first element counts.
-fn all_of_few(c: &mut Criterion) {
-    let x = ArrayD::<f32>::ones(IxDyn(&[2, 3]));
-    cell(c, "f32", "2x3", x.as_slice().expect("in standard layout"), &x.view(), &[0, 1]);
-    let mut group = c.benchmark_group("f32/2x3_to_a_number");
-    group.bench_function("sum_axes", |b| b.iter(|| black_box(&x).sum_axes([0, 1])));
-    group.bench_function("sum_to_shape", |b| b.iter(|| black_box(&x).sum_to(())));
-    group.bench_function("ndarray", |b| b.iter(|| black_box(&x).sum()));
-    // as the crate's results are arrays
-    group.bench_function("ndarray_dynamic", |b| b.iter(|| arr0(black_box(&x).sum()).into_dyn()));
-    group.bench_function("ndarray_fixed", |b| b.iter(|| arr0(black_box(&x).sum())));
-    group.bench_function("hand", |b| {
-        b.iter(|| black_box(&x).as_slice().expect("in standard layout").iter().sum::<f32>());
-    });
-    group.finish();
-}
-
-/// Small squares, allocation included.
-fn small(c: &mut Criterion) {
-    for n in [8, 16] {
-        let x = Array2::<f32>::ones((n, n));
-        let dynamic = x.clone().into_dyn();
-        let mut group = c.benchmark_group(format!("f32/{n}x{n}"));
-        for axis in 0..2 {
-            group
-                .bench_function(BenchmarkId::new("crate", axis), |b| b.iter(|| black_box(&x).sum_axes(axis)));
-            group.bench_function(BenchmarkId::new("dynamic", axis), |b| {
-                b.iter(|| black_box(&dynamic).sum_axes(axis));
-            });
-            group.bench_function(BenchmarkId::new("ndarray", axis), |b| {
-                b.iter(|| black_box(&x).sum_axis(Axis(axis)));
-            });
-        }
-        group.bench_function("alloc", |b| b.iter(|| Array1::<f32>::zeros(black_box(n))));
-        group.finish();
-    }
-}
-
 fn main() {
     let config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(30));
     let config = config.measurement_time(Duration::from_millis(120));
-    progress::run(
-        config,
-        &[
-            ("small", small),
-            ("all of few", all_of_few),
-            ("f32", |c| all::<f32>(c, "f32")),
-            ("f64", |c| all::<f64>(c, "f64")),
-            ("i32", |c| some::<i32>(c, "i32")),
-        ],
-    );
+    progress::run(config, &[("f32", |c| all::<f32>(c, "f32")), ("f64", |c| all::<f64>(c, "f64"))]);
 }

@@ -335,7 +335,7 @@ fn products_need_little_memory() {
 
 #[test]
 fn sums_of_half_a_million_elements_into_arrays_allocate_scratch_alone() {
-    for shape in [(1, 500_000), (500_000, 1), (700, 700), (2, 250_000), (250_000, 2)] {
+    for shape in common::sample(2, [(1, 500_000), (500_000, 1), (700, 700), (2, 250_000), (250_000, 2)]) {
         sums_into_are_free(&Array::<f64, _>::ones(shape));
         sums_into_are_free(&Array::<f64, _>::ones(shape.f()));
     }

@@ -1,7 +1,2 @@
 #![cfg_attr(fuzzing, no_main)]
-
-#[cfg(fuzzing)]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| ndarray_broadcast_fuzz::sums::run(data));
-
-#[cfg(not(fuzzing))]
-fn main() {}
+include!("../src/target.rs");

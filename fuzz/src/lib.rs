@@ -1,34 +1,23 @@
-//! Fuzz targets for `ndarray-broadcast`: each makes arrays of random shape and layout of some bytes, and compares
-//! what the crate does with them with a naive model, index by index.
+//! Fuzz targets for `ndarray-broadcast`: the random cases of the tests, made of bytes, and those that only a fuzzer runs.
 
-mod check;
-mod input;
-mod numbers;
-mod ranks;
+#[path = "../../tests/random/cases/mod.rs"]
+#[allow(dead_code, reason = "the tests make cases of seeds")]
+mod cases;
+mod parsers;
+mod partial;
 
-pub mod batch;
-pub mod copies;
-pub mod exact;
-pub mod kernel;
-pub mod maps;
-pub mod parsers;
-pub mod partial;
-pub mod shapes;
-pub mod sums;
-pub mod views;
+use cases::{CASES, Case, Input, elements};
 
-/// A name, and what runs the bytes of one case.
-pub type Target = (&'static str, fn(&[u8]));
+/// The targets that no test runs.
+const OTHERS: [Case; 2] = [("partial", partial::run), ("parsers", parsers::run)];
 
-pub const TARGETS: &[Target] = &[
-    ("views", views::run),
-    ("shapes", shapes::run),
-    ("sums", sums::run),
-    ("maps", maps::run),
-    ("copies", copies::run),
-    ("batch", batch::run),
-    ("partial", partial::run),
-    ("parsers", parsers::run),
-    ("exact", exact::run),
-    ("kernel", kernel::run),
-];
+pub fn targets() -> impl Iterator<Item = &'static str> {
+    CASES.iter().chain(&OTHERS).map(|target| target.0)
+}
+
+/// Runs one case of a target.
+pub fn run(target: &str, data: &[u8]) {
+    let case = CASES.iter().chain(&OTHERS).find(|case| case.0 == target).expect("a target of this name").1;
+    let mut input = Input::bytes(data);
+    elements::balanced(|| case(&mut input));
+}

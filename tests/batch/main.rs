@@ -2,4 +2,3 @@
 
 mod edges;
 mod products;
-mod properties;

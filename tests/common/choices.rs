@@ -60,24 +60,33 @@ pub trait Choices {
         shape
     }
 
-    /// A shape of one to four axes, with sizes up to `most` at which the kernel takes other loops; or of many axes.
-    fn long_shape(&mut self, most: usize) -> Vec<usize> {
-        if self.one_in(12) {
-            return vec![2; 8];
-        }
-        let mut shape = vec![1; 1 + self.below(4)];
-        for axis in self.order(shape.len()) {
-            let size = self.pick(&[2, 3, 4, 8, 9, 17, 33, 65, 130, 260, 600, 1030, 2050, 4100, 9000, 40_000]);
-            let others: usize = shape.iter().product();
-            shape[axis] = size.min(most / others).max(1);
-        }
-        shape
-    }
-
     /// A shape that stretches to `target`: leading axes dropped, some of the others 1.
     fn operand_of(&mut self, target: &[usize]) -> Vec<usize> {
         let from = if self.one_in(3) { self.below(target.len() + 1) } else { 0 };
         target[from..].iter().map(|&size| if self.one_in(3) { 1 } else { size }).collect()
+    }
+
+    /// As [`operand_of`](Self::operand_of), but sometimes one that does not stretch.
+    fn operand(&mut self, target: &[usize]) -> Vec<usize> {
+        let mut shape = self.operand_of(target);
+        if !shape.is_empty() && self.one_in(8) {
+            let axis = self.below(shape.len());
+            shape[axis] = self.size();
+        }
+        shape
+    }
+
+    /// Some of `ndim` axes, each once. Sometimes one more, which may be named twice or out of bounds.
+    fn axes(&mut self, ndim: usize) -> Vec<usize> {
+        let chosen = self.byte();
+        let mut axes: Vec<usize> = (0..ndim).filter(|&axis| names(chosen, axis)).collect();
+        if self.one_in(3) {
+            self.shuffle(&mut axes);
+        }
+        if self.one_in(8) {
+            axes.push(self.below(ndim + 2));
+        }
+        axes
     }
 }
 
@@ -112,28 +121,6 @@ impl Choices for Random {
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
-    }
-}
-
-/// The bytes of a case, read as choices among at most 256. What is past the end reads as 0, the plainest choice.
-pub struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
-    }
-
-    /// Everything that is left.
-    pub fn rest(&mut self) -> &'a [u8] {
-        std::mem::take(&mut self.0)
-    }
-}
-
-impl Choices for Bytes<'_> {
-    fn below(&mut self, n: usize) -> usize {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        usize::from(first) % n
     }
 }
 

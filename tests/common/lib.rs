@@ -23,7 +23,7 @@ mod strided;
 #[cfg(feature = "tests")]
 mod tables;
 
-pub use choices::{Bytes, Choices, Random, names};
+pub use choices::{Choices, Random, names};
 pub use lie::Lie;
 #[cfg(feature = "tests")]
 pub use messages::{Table, assert_words, faults, is_blessing};
@@ -32,12 +32,20 @@ pub use model::{
     numbers_read, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
 };
 #[cfg(feature = "tests")]
-pub use strategies::{
-    array_and_target, cases, family, layout, layout_to_write, layout_within, operand_of, shape,
-};
+pub use strategies::cases;
 pub use strided::{Layout, Spacing, Strided, spread};
 #[cfg(feature = "tests")]
 pub use tables::{Case, Number, array_in, operands_in, run, torch_array};
+
+/// Whether the tests that take long run all of their cases: in optimised code, and with `THOROUGH=1`, as in `.ci/run`.
+pub fn is_thorough() -> bool {
+    !cfg!(debug_assertions) || std::env::var_os("THOROUGH").is_some()
+}
+
+/// All cases where the tests are thorough, else the first of every `n`.
+pub fn sample<T>(n: usize, cases: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    cases.into_iter().step_by(if is_thorough() { 1 } else { n })
+}
 
 /// Runs `$body` with `$name`, a view with a fixed number of axes, 0 to 6, made from a view of dynamic rank.
 #[macro_export]

@@ -5,4 +5,3 @@
 mod edges;
 mod injected;
 mod ownership;
-mod properties;

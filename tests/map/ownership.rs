@@ -1,15 +1,14 @@
 //! Elements that own something: none is lost, none is dropped twice, also where the closure panics. Maps of an array by
 //! value: the memory that is reused, the storage that stays, and errors that give it back.
 
-use common::{Strided, assert_words, layout, layout_to_write, operand_of, scrambled, shape, view_of_rank};
+use common::{Choices, Layout, Random, Strided, assert_words, scrambled, signed, view_of_rank};
 use ndarray::{
-    ArcArray, Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView2, Dimension, ErrorKind, ShapeBuilder,
-    array,
+    ArcArray, Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView2, ArrayViewD, Dimension, ErrorKind,
+    ShapeBuilder, array,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, fused};
 use num_traits::Zero;
-use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::ops::Add;
@@ -207,52 +206,48 @@ fn threads_visit_every_element_once() {
     }
 }
 
-/// An array of any layout, and an operand that may go to its shape or may have more axes.
-fn array_and_operand() -> impl Strategy<Value = (Strided<i64>, Strided<i64>)> {
-    (shape(5), prop::bool::weighted(0.2), any::<bool>()).prop_flat_map(|(joint, clash, swap)| {
-        let other = operand_of(joint.clone(), clash);
-        other.prop_flat_map(move |other| {
-            let (own, other) = if swap { (other, joint.clone()) } else { (joint.clone(), other) };
-            (layout_to_write(own), layout(other))
-        })
-    })
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as a closure over operands takes them")]
 fn f(a: &i64, b: &i64) -> i64 {
     3 * a - b
 }
 
-proptest! {
-    #![proptest_config(common::cases(200))]
-
-    #[test]
-    fn as_a_new_array((own, other) in array_and_operand()) {
-        let owned = || own.map(|&k| scrambled(k)).into_array();
-        let (other, before) = (other.view(), owned());
-        let expected = broadcast_map((&before, &other), f);
-        let (place, strides) = (before.as_ptr(), before.strides().to_vec());
-        let reused = expected.as_ref().is_ok_and(|new| new.shape() == before.shape());
-        let copy = before.clone();
-        match before.into_broadcast_map(&other, f) {
-            Ok(result) => {
-                prop_assert_eq!(Ok(&result), expected.as_ref());
-                prop_assert!(result.is_empty() || (result.as_ptr() == place) == reused);
-                prop_assert!(!reused || result.strides() == strides);
-            }
-            Err(returned) => {
-                prop_assert_eq!(returned.error(), &expected.clone().unwrap_err());
-                let before = returned.into_inner();
-                prop_assert_eq!((before.as_ptr(), &before), (place, &copy));
-            }
-        }
-        let arc = |shared: &ArrayD<i64>| shared.clone().into_shared().into_broadcast_map(&other, f);
-        prop_assert_eq!(arc(&copy).map(ArcArray::into_owned).map_err(BroadcastError::from), expected.clone());
-        let fixed: Result<ArrayD<i64>, BroadcastError> = view_of_rank!(copy.view(), own => {
-            view_of_rank!(other.clone(), other => sum_of(own.to_owned(), &other))
-        });
-        prop_assert_eq!(fixed, expected);
+/// An array of any layout, and an operand that may go to its shape or may have more axes.
+#[test]
+fn as_a_new_array() {
+    for case in 0..200 {
+        let mut random = Random::of_case(7, case);
+        let joint = random.small_shape(5, 600);
+        let other = random.operand(&joint);
+        let (own, other) = if random.one_in(2) { (other, joint) } else { (joint, other) };
+        let own = Layout::to_write(&mut random, &own).for_copies();
+        let other = Strided::numbered(Layout::to_read(&mut random, &other), 0);
+        assert_as_a_new_array(&Strided::new(own, |place| scrambled(signed(place))), &other.view());
     }
+}
+
+fn assert_as_a_new_array(own: &Strided<i64>, other: &ArrayViewD<'_, i64>) {
+    let before = own.clone().into_array();
+    let expected = broadcast_map((&before, other), f);
+    let (place, strides) = (before.as_ptr(), before.strides().to_vec());
+    let reused = expected.as_ref().is_ok_and(|new| new.shape() == before.shape());
+    let copy = before.clone();
+    match before.into_broadcast_map(other, f) {
+        Ok(result) => {
+            assert_eq!(Ok(&result), expected.as_ref());
+            assert!(result.is_empty() || (result.as_ptr() == place) == reused);
+            assert!(!reused || result.strides() == strides);
+        }
+        Err(returned) => {
+            assert_eq!(returned.error(), &expected.clone().unwrap_err());
+            let before = returned.into_inner();
+            assert_eq!((before.as_ptr(), &before), (place, &copy));
+        }
+    }
+    let arc = copy.clone().into_shared().into_broadcast_map(other, f);
+    assert_eq!(arc.map(ArcArray::into_owned).map_err(BroadcastError::from), expected.clone());
+    let fixed: Result<ArrayD<i64>, BroadcastError> =
+        view_of_rank!(copy.view(), own => sum_of(own.to_owned(), other));
+    assert_eq!(fixed, expected);
 }
 
 fn sum_of<D, E>(own: Array<i64, D>, other: &ndarray::ArrayRef<i64, E>) -> Result<ArrayD<i64>, BroadcastError>

@@ -1,25 +1,23 @@
-//! Random cases of every operation that writes elements or reduces them, against the naive model: every layout, and elements of
-//! every size and kind. Their codes are whole numbers, so that no order of additions matters. The rules of shapes are tried at the
-//! edges of `usize`.
+//! Random cases of every operation against the naive model: views, sums and batches of small arrays with all that may be wrong, and
+//! every operation that writes elements or reduces them, in every layout, with elements of every size and kind. The fuzz targets
+//! run the same cases on bytes.
 //!
 //! `RANDOM_CASES` is how many cases there are in all, `RANDOM_SEED` another seed, and `RANDOM_CASE` the number of the one case
-//! that runs. A failure prints these, and the shapes and strides of the case.
-#![allow(clippy::many_single_char_names, reason = "a to f are operands")]
+//! that runs. A failure prints these, and what the case notes.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod copies;
-mod elements;
-mod layouts;
-mod products;
-mod shapes;
 #[cfg(feature = "rayon")]
 mod stores;
-mod sums;
 
-use layouts::Random;
+mod cases;
+mod generators;
+
+use cases::{CASES, Input, elements};
+use common::is_thorough;
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 
-const CASES: usize = if cfg!(debug_assertions) { 4000 } else { 20_000 };
 const SEED: u64 = 1;
 
 fn setting(name: &str) -> Option<u64> {
@@ -28,59 +26,68 @@ fn setting(name: &str) -> Option<u64> {
 }
 
 /// Runs a part of the cases, in percent.
-fn run(percent: usize, case: fn(&mut Random)) {
+fn run(name: &str, percent: usize) {
     let number = |name, default: usize| setting(name).map_or(default, |n| usize::try_from(n).unwrap());
+    let count = match (cfg!(debug_assertions), is_thorough()) {
+        (true, false) => 2000,
+        (true, true) => 4000,
+        _ => 20_000,
+    };
     let (seed, count) =
-        (setting("RANDOM_SEED").unwrap_or(SEED), number("RANDOM_CASES", CASES) * percent / 100);
+        (setting("RANDOM_SEED").unwrap_or(SEED), number("RANDOM_CASES", count) * percent / 100);
     let cases = match setting("RANDOM_CASE") {
         Some(_) => number("RANDOM_CASE", 0)..number("RANDOM_CASE", 0) + 1,
         None => 0..count,
     };
+    let case = CASES.iter().find(|case| case.0 == name).expect("a case of this name").1;
     for number in cases {
-        let mut random = Random::new(seed, number);
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case(&mut random))) {
-            eprintln!("RANDOM_SEED={seed} RANDOM_CASE={number}: {}", random.log);
+        let mut input = Input::case(seed, number);
+        let run = || elements::balanced(|| case(&mut input));
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+            eprintln!("RANDOM_SEED={seed} RANDOM_CASE={number}: {}", input.log);
             resume_unwind(panic);
         }
     }
 }
 
+/// The inputs that fuzzing found.
 #[test]
-fn shapes_at_the_edges() {
-    run(100, shapes::shapes);
+fn corpus() {
+    for (name, case) in CASES {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name);
+        for file in fs::read_dir(folder).expect("a corpus") {
+            let file = file.expect("a file").path();
+            let (bytes, name) = (fs::read(&file).expect("bytes"), file.display());
+            let mut input = Input::bytes(&bytes);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case(&mut input))) {
+                eprintln!("{name}: {}", input.log);
+                resume_unwind(panic);
+            }
+        }
+    }
 }
 
-#[test]
-fn copies() {
-    run(20, copies::copy);
-}
+macro_rules! cases {
+    ($($name:ident: $percent:literal)*) => {
+        $(#[test] fn $name() { run(stringify!($name), $percent); })*
 
-#[test]
-fn maps() {
-    run(20, copies::map);
+        #[test]
+        fn all_cases_run() {
+            assert_eq!(CASES.iter().map(|case| case.0).collect::<Vec<_>>(), [$(stringify!($name)),*]);
+        }
+    };
 }
-
-#[test]
-fn maps_by_value() {
-    run(5, copies::map_by_value);
-}
-
-#[test]
-fn reductions() {
-    run(15, sums::reduction);
-}
-
-#[test]
-fn fused_reductions() {
-    run(15, sums::fused_reduction);
-}
-
-#[test]
-fn products() {
-    run(20, products::product);
-}
-
-#[test]
-fn elementwise_operations() {
-    run(5, products::elementwise);
+cases! {
+    views: 100
+    shapes: 100
+    sums: 100
+    exact: 50
+    batch: 100
+    copies: 20
+    maps: 20
+    maps_by_value: 5
+    reductions: 15
+    fused: 15
+    products: 20
+    elementwise: 5
 }

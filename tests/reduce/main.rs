@@ -10,10 +10,9 @@
 
 mod accuracy;
 mod forms;
-mod identity;
 mod large_means;
+mod layouts;
 mod means;
-mod properties;
 mod reductions;
 mod short_lanes;
 mod trust;

@@ -1,7 +1,7 @@
 //! Every kind of array and of element: how an array is stored and what is in it does not matter.
 #![allow(clippy::many_single_char_names, reason = "a, b, c are arrays and x, y, z their views")]
 
-use common::{Strided, array_and_target, family, kind, resolved};
+use common::kind;
 use ndarray::{
     ArcArray2, Array1, Array2, ArrayRef, ArrayView1, ArrayView2, Axis, CowArray, Ix2, arr0, array, s,
 };
@@ -10,10 +10,6 @@ use ndarray_broadcast::{
     BroadcastError, broadcast_arrays, broadcast_to_match_in_place, broadcast_to_match3_in_place,
     broadcast_views,
 };
-use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
-use std::collections::BTreeMap;
 
 /// An element that can be compared and nothing else: it is neither `Copy` nor `Clone`.
 #[derive(Debug, PartialEq)]
@@ -154,66 +150,4 @@ fn results_outlive_the_views_they_came_from() {
     assert_eq!(outer(&data).map(|(x, y)| (&x * &y).sum()), Ok(9.0));
     assert_eq!(stretched(&data), Ok(data.view()));
     assert_eq!(broadcast_views(&[data.view()]).map(|views| views[0]), Ok(data.view()));
-}
-
-/// What one generated array shows of the layouts that there are.
-fn traits_of(layout: &Strided<i64>) -> Vec<&'static str> {
-    let view = layout.view();
-    let longer = |test: fn(isize) -> bool| {
-        view.shape().iter().zip(view.strides()).any(|(&size, &stride)| size > 1 && test(stride))
-    };
-    let in_order = view.is_standard_layout();
-    let facts = [
-        ("no axes", view.ndim() == 0),
-        ("7 axes", view.ndim() == 7),
-        ("empty", view.is_empty()),
-        ("C order", in_order && view.len() > 3),
-        ("F order", !in_order && view.t().is_standard_layout()),
-        ("another order", !in_order && !view.t().is_standard_layout() && !view.is_empty()),
-        ("reversed", !view.is_empty() && longer(|stride| stride < 0)),
-        ("reversed and empty", view.is_empty() && longer(|stride| stride < 0)),
-        ("repeated", !view.is_empty() && longer(|stride| stride == 0)),
-    ];
-    facts.into_iter().filter(|fact| fact.1).map(|fact| fact.0).collect()
-}
-
-/// The properties would hold for generators that only make easy cases, too: so these are looked at.
-#[test]
-fn the_generators_reach_every_layout_and_outcome() {
-    let mut runner = TestRunner::deterministic();
-    let mut seen = BTreeMap::<&str, usize>::new();
-    for _ in 0..2000 {
-        let (layout, target) = array_and_target().new_tree(&mut runner).expect("a value").current();
-        let outcome = resolved(layout.shape(), &target, true).map_or_else(|name| name, |_| "Ok");
-        *seen.entry(outcome).or_default() += 1;
-        let pair = family(7, 2).new_tree(&mut runner).expect("a value").current();
-        let shapes: Vec<_> = pair.iter().map(|array| array.shape().to_vec()).collect();
-        *seen.entry(if common::joint(&shapes).is_ok() { "match" } else { "clash" }).or_default() += 1;
-        traits_of(&layout)
-            .into_iter()
-            .chain(traits_of(&pair[0]))
-            .for_each(|name| *seen.entry(name).or_default() += 1);
-    }
-    println!("{seen:?}");
-    let all = [
-        ("Ok", 800),
-        ("InvalidSize", 10),
-        ("TooFewAxes", 10),
-        ("PlaceholderOnNewAxis", 20),
-        ("Incompatible", 50),
-        ("match", 800),
-        ("clash", 100),
-        ("no axes", 100),
-        ("7 axes", 20),
-        ("empty", 100),
-        ("C order", 100),
-        ("F order", 20),
-        ("another order", 300),
-        ("reversed", 200),
-        ("reversed and empty", 20),
-        ("repeated", 100),
-    ];
-    for (name, least) in all {
-        assert!(seen.get(name).is_some_and(|&count| count >= least), "{name}: {seen:?}");
-    }
 }

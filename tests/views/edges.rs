@@ -1,14 +1,13 @@
 //! At the edges: sizes that overflow, size 0, no axes, shapes that mean harm, views that are huge.
 
-use common::{empty, joint, kind, variant};
+use common::{empty, kind};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Dimension, IxDyn, ShapeBuilder, array, s};
 use ndarray_broadcast::bounds::TargetShape;
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, ErrorKind, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place, broadcast_views,
-    const_broadcast_shape, reduction_axes, resolve_target,
+    AxisSet, broadcast_arrays, broadcast_shapes, broadcast_to_match_in_place, broadcast_views,
+    const_broadcast_shape,
 };
-use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -213,103 +212,6 @@ fn huge_views_are_legal_and_can_be_read() {
     let four = Array2::from_elem((1, 1), 4);
     let (x, y) = longest.broadcast_to_match(&four).expect("no more elements than one has");
     assert_eq!(x[[0, 77]] + y[[0, 77]], 7);
-}
-
-type Joint = Result<Vec<usize>, String>;
-
-/// The joint shape, or the name of the error.
-fn ours<S: AsRef<[usize]>>(shapes: &[S]) -> Joint {
-    broadcast_shapes(shapes).map_err(|error| variant(&error))
-}
-
-fn wild_shape() -> impl Strategy<Value = Vec<usize>> {
-    let size = prop_oneof![
-        1 => Just(0_usize),
-        8 => Just(1),
-        4 => Just(2),
-        1 => Just(3),
-        2 => Just(1 << 31),
-        1 => Just(usize::MAX),
-    ];
-    prop::collection::vec(size, 0..5)
-}
-
-proptest! {
-    #![proptest_config(common::cases(3000))]
-
-    #[test]
-    fn the_joint_shape_is_the_models(shapes in prop::collection::vec(wild_shape(), 0..6)) {
-        prop_assert_eq!(ours(&shapes), joint(&shapes).map_err(str::to_owned));
-    }
-
-    #[test]
-    fn the_joint_shape_is_commutative(
-        (shapes, shuffled) in prop::collection::vec(wild_shape(), 0..5)
-            .prop_flat_map(|shapes| (Just(shapes.clone()), Just(shapes).prop_shuffle()))
-    ) {
-        prop_assert_eq!(ours(&shapes), ours(&shuffled));
-    }
-
-    #[test]
-    fn the_joint_shape_is_associative(a in wild_shape(), b in wild_shape(), c in wild_shape()) {
-        let all = ours(&[&a, &b, &c]);
-        let left = ours(&[&a, &b]).and_then(|ab| ours(&[&ab, &c]));
-        let right = ours(&[&b, &c]).and_then(|bc| ours(&[&a, &bc]));
-        prop_assert_eq!(left.as_ref().ok(), all.as_ref().ok());
-        prop_assert_eq!(right.as_ref().ok(), all.as_ref().ok());
-        // of two errors a grouping may meet the overflow first, but never one where there is none
-        let small = [&a, &b, &c].iter().all(|shape| shape.iter().all(|&size| size <= 3));
-        if small && all.is_err() {
-            let clash = Err("Incompatible".to_owned());
-            prop_assert_eq!([left, right, all], [clash.clone(), clash.clone(), clash]);
-        }
-    }
-
-    #[test]
-    fn the_joint_shape_is_idempotent(a in wild_shape(), b in wild_shape()) {
-        let own = ours(&[&a]);
-        prop_assert_eq!(ours(&[&a, &a, &a]), own.clone());
-        prop_assert_eq!(ours(&[a.as_slice(), &[]]), own);
-        if let Ok(ab) = ours(&[&a, &b]) {
-            prop_assert_eq!(ours(&[&a, &ab]), Ok(ab.clone()));
-            // what goes together goes to the joint shape
-            let to: Vec<isize> = ab.iter().map(|&size| size.cast_signed()).collect();
-            prop_assert_eq!(resolve_target(&a, &to), Ok(ab.clone()));
-            prop_assert!(reduction_axes(&b, &ab).is_ok());
-        }
-    }
-
-    /// A const function has no errors; where there is one it panics.
-    #[test]
-    fn the_const_joint_shape_is_the_same(a in any::<[u8; 3]>(), b in any::<[u8; 2]>()) {
-        let (a, b) = (a.map(|size| usize::from(size % 3)), b.map(|size| usize::from(size % 3)));
-        if let Ok(joint) = ours(&[&a[..], &b]) {
-            prop_assert_eq!(const_broadcast_shape::<3, 2, 3>(a, b), joint.as_slice());
-            prop_assert_eq!(const_broadcast_shape::<2, 3, 3>(b, a), joint.as_slice());
-        } else {
-            prop_assert!(std::panic::catch_unwind(|| const_broadcast_shape::<3, 2, 3>(a, b)).is_err());
-        }
-    }
-
-    #[test]
-    fn an_axis_set_is_a_set(axes in prop::collection::vec(-5..5_isize, 0..6), ndim in 0..6_usize) {
-        let from_end = |axis: isize| if axis < 0 { axis + ndim.cast_signed() } else { axis };
-        let expected: BTreeSet<isize> = axes.iter().map(|&axis| from_end(axis)).collect();
-        let valid = expected.iter().all(|axis| (0..ndim.cast_signed()).contains(axis));
-        match AxisSet::from_signed(&axes, ndim) {
-            Ok(set) => {
-                prop_assert!(valid);
-                prop_assert!(set.as_slice().iter().map(|axis| axis.cast_signed()).eq(expected.iter().copied()));
-                prop_assert!((0..7).all(|axis| set.contains(axis) == expected.contains(&axis.cast_signed())));
-                prop_assert_eq!((set.len(), set.is_empty()), (expected.len(), axes.is_empty()));
-            }
-            Err(error) => {
-                prop_assert_eq!(error.kind(), ErrorKind::AxisOutOfBounds);
-                let out = |axis: &&isize| !(0..ndim.cast_signed()).contains(&from_end(**axis));
-                prop_assert_eq!(axes.iter().filter(out).min().map(|&axis| axis as i128), error.axis());
-            }
-        }
-    }
 }
 
 /// Sizes only come to an overflow together, and whether or not there is a 0 among them.

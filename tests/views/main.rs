@@ -2,4 +2,3 @@
 
 mod arrays;
 mod edges;
-mod properties;

@@ -2,7 +2,7 @@
 //! Files given with `replay FILE TARGET` are run once. The changes are the same in every run.
 
 use common::{Choices, Random};
-use ndarray_broadcast_fuzz::{TARGETS, Target};
+use ndarray_broadcast_fuzz::targets;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,45 +12,38 @@ fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let (first, names) =
         arguments.split_first().map_or(("60", &[][..]), |(first, names)| (first.as_str(), names));
-    let unknown = names.iter().find(|name| TARGETS.iter().all(|target| target.0 != **name));
+    let unknown = names.iter().find(|name| targets().all(|target| target != **name));
     assert!(unknown.is_none(), "no target {unknown:?}");
-    let targets: Vec<Target> = TARGETS
-        .iter()
-        .copied()
-        .filter(|target| names.is_empty() || names.iter().any(|name| name == target.0))
-        .collect();
+    let is_named = |target: &&str| names.is_empty() || names.iter().any(|name| name == target);
+    let targets: Vec<&str> = targets().filter(is_named).collect();
     let Ok(seconds) = first.parse::<f64>() else {
         let data = fs::read(first).expect("a number of seconds, or a file");
-        return targets.iter().for_each(|target| run(target, &data));
+        return targets.into_iter().for_each(|target| run(target, &data));
     };
     let budget = Duration::from_secs_f64(seconds / targets.len() as f64);
-    println!("{:<10} {:>6} {:>12} {:>8}", "target", "files", "executions", "seconds");
+    println!("{:<13} {:>6} {:>12} {:>8}", "target", "files", "executions", "seconds");
     let all = targets.len();
     for (target, number) in targets.into_iter().zip(1..) {
-        eprintln!("== {}: {number} of {all}, {:.0} seconds", target.0, budget.as_secs_f64());
-        let (start, corpus) = (Instant::now(), corpus(target.0));
-        corpus.iter().for_each(|data| run(&target, data));
+        eprintln!("== {target}: {number} of {all}, {:.0} seconds", budget.as_secs_f64());
+        let (start, corpus) = (Instant::now(), corpus(target));
+        corpus.iter().for_each(|data| run(target, data));
         let (mut executions, mut random) = (corpus.len(), Random::new(1));
         while start.elapsed() < budget {
-            run(&target, &changed(&mut random, &corpus));
+            run(target, &changed(&mut random, &corpus));
             executions += 1;
         }
-        println!(
-            "{:<10} {:>6} {executions:>12} {:>8.1}",
-            target.0,
-            corpus.len(),
-            start.elapsed().as_secs_f64()
-        );
+        let (files, seconds) = (corpus.len(), start.elapsed().as_secs_f64());
+        println!("{target:<13} {files:>6} {executions:>12} {seconds:>8.1}");
     }
 }
 
 /// Runs a target; where it fails the bytes are kept.
-fn run(target: &Target, data: &[u8]) {
-    if catch_unwind(|| target.1(data)).is_err() {
-        let folder = folder("artifacts").join(target.0);
+fn run(target: &str, data: &[u8]) {
+    if catch_unwind(|| ndarray_broadcast_fuzz::run(target, data)).is_err() {
+        let folder = folder("artifacts").join(target);
         let file = folder.join(format!("replay-{:016x}", hash(data)));
         let kept = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, data));
-        eprintln!("{} failed on {data:?}; {} {kept:?}", target.0, file.display());
+        eprintln!("{target} failed on {data:?}; {} {kept:?}", file.display());
         std::process::exit(1);
     }
 }

@@ -1,10 +1,10 @@
 //! The other families over shapes that are known in part.
 
 use super::TOP;
-use crate::check::assert_refused;
-use crate::input::Faults;
+use crate::cases::Input;
+use crate::cases::check::assert_refused;
 use common::oracle::{Names, covers, worlds};
-use common::{Bytes, Choices, in_dim_places, variant, without_axes};
+use common::{Choices, in_dim_places, variant, without_axes};
 use ndarray_broadcast::partial::{
     PartialShape, infer_axes, infer_batch, infer_in_dim, infer_shape, infer_sum, infer_target,
 };
@@ -12,7 +12,7 @@ use ndarray_broadcast::{AxisSet, BroadcastError, resolve_target};
 
 /// Targets, axes, batches and sums: what is inferred accepts what comes out, and there is an error only where
 /// nothing comes out.
-pub(super) fn families(input: &mut Bytes<'_>) {
+pub(super) fn families(input: &mut Input<'_>) {
     let own = super::shape(input, 2);
     let ways = worlds(std::slice::from_ref(&own), TOP);
     let axes = input.axes(3);

@@ -2,10 +2,10 @@
 
 mod families;
 
-use crate::check::{agreed, assert_refused};
-use crate::input::Faults;
+use crate::cases::Input;
+use crate::cases::check::{agreed, assert_refused};
 use common::oracle::{Names, assignments, covers, instances, joint_shape, worlds};
-use common::{Bytes, Choices, joint as joint_of_sizes};
+use common::{Choices, joint as joint_of_sizes};
 use ndarray::{ArrayD, IxDyn};
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{
@@ -18,18 +18,17 @@ use ndarray_broadcast::partial::{
 const NAMED: usize = 3;
 const TOP: usize = 5;
 
-pub fn run(data: &[u8]) {
-    let mut input = Bytes::new(data);
+pub fn run(input: &mut Input<'_>) {
     match input.below(8) {
-        0..4 => together(&mut input),
-        4 => declared(&mut input),
-        5 => families::families(&mut input),
-        6 => two(&mut input),
-        _ => any(&mut input),
+        0..4 => together(input),
+        4 => declared(input),
+        5 => families::families(input),
+        6 => two(input),
+        _ => any(input),
     }
 }
 
-fn dim(input: &mut Bytes<'_>) -> Dim {
+fn dim(input: &mut Input<'_>) -> Dim {
     let range = |sizes: std::ops::RangeInclusive<usize>| Dim::range(sizes).expect("a range");
     match input.below(8) {
         0 | 1 => Dim::Known(input.below(NAMED + 1)),
@@ -45,13 +44,13 @@ fn dim(input: &mut Bytes<'_>) -> Dim {
 }
 
 /// A ranked shape of at most `axes` axes.
-fn shape(input: &mut Bytes<'_>, axes: usize) -> PartialShape {
+fn shape(input: &mut Input<'_>, axes: usize) -> PartialShape {
     let ndim = input.below(axes + 1);
     PartialShape::ranked((0..ndim).map(|_| dim(input)).collect::<Vec<_>>())
 }
 
 /// Few enough axes in all, so that the ways to complete them can be counted.
-fn few(input: &mut Bytes<'_>) -> Vec<PartialShape> {
+fn few(input: &mut Input<'_>) -> Vec<PartialShape> {
     let axes = input.pick(&[&[1, 1][..], &[2, 1], &[2, 2], &[1, 1, 1], &[2], &[3, 1], &[1, 2, 1], &[]]);
     axes.iter().map(|&axes| shape(input, axes)).collect()
 }
@@ -90,7 +89,7 @@ fn agrees(result: &PartialShape, operands: &[PartialShape], names: Names, joint:
         && result.accepts(joint)
 }
 
-fn together(input: &mut Bytes<'_>) {
+fn together(input: &mut Input<'_>) {
     let mut operands = few(input);
     let outcomes = outcomes(&operands);
     let decision = decide(&operands);
@@ -164,7 +163,7 @@ fn tight(operands: &[PartialShape], inferred: &PartialShape, outcomes: &[Outcome
 }
 
 /// Shapes that may not be as planned.
-fn odd(input: &mut Bytes<'_>, plan: &Plan) {
+fn odd(input: &mut Input<'_>, plan: &Plan) {
     let count = if input.one_in(6) { input.below(4) } else { plan.operands().len() };
     let shapes: Vec<Vec<usize>> = (0..count)
         .map(|i| {
@@ -195,7 +194,7 @@ fn odd(input: &mut Bytes<'_>, plan: &Plan) {
 }
 
 /// With a declared result.
-fn declared(input: &mut Bytes<'_>) {
+fn declared(input: &mut Input<'_>) {
     let operands = few(input);
     let result = if input.one_in(8) { PartialShape::unranked() } else { shape(input, 2) };
     let outcomes = outcomes(&operands);
@@ -251,7 +250,7 @@ fn declared(input: &mut Bytes<'_>) {
 }
 
 /// Two shapes: what merges them, and what relaxes what.
-fn two(input: &mut Bytes<'_>) {
+fn two(input: &mut Input<'_>) {
     let (a, b) = (shape(input, 3), shape(input, 3));
     let all = |shape: &PartialShape| -> Vec<Vec<usize>> {
         assignments(std::slice::from_ref(shape), TOP)
@@ -307,7 +306,7 @@ fn two(input: &mut Bytes<'_>) {
 
 /// Any operands, `*` and huge sizes among them, too many to count: nothing panics, and what is true of some of the
 /// ways to complete them is not denied.
-fn any(input: &mut Bytes<'_>) {
+fn any(input: &mut Input<'_>) {
     let count = input.below(5);
     let whole = input.small_shape(6, 100_000);
     let mut names: std::collections::BTreeMap<usize, usize> = Default::default();

@@ -1,0 +1,200 @@
+//! Copies and maps.
+
+use crate::cases::Input;
+use crate::cases::check::{Verdict, agreed, stretches};
+use crate::cases::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
+use crate::cases::layouts::{Output, check, codes, scrambled};
+use common::{Choices, Strided, aligned_right, joint, numbers_read};
+use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// What an operand has at each index of a shape to which it is stretched.
+pub(crate) fn stretched<A: Element>(view: &ArrayViewD<'_, A>, to: &[usize]) -> Vec<i64> {
+    let (own, places) = (codes(view), aligned_right(view.ndim(), to.len()));
+    numbers_read(to, view.shape(), &places).map(|number| own[number]).collect()
+}
+
+pub(crate) fn copy(input: &mut Input<'_>) {
+    let number = input.below(TYPES);
+    of_type!(number, copy_of(input));
+}
+
+fn copy_of<A: Element>(input: &mut Input<'_>) {
+    input.note(format_args!("copy of {}", A::name()));
+    let most = input.elements();
+    let shape = input.shape(6, most);
+    let from = input.array::<A>(&shape, true, scrambled);
+    let view = from.view();
+    let expected = codes(&view);
+    let copy = view.materialize();
+    assert!(copy.is_standard_layout(), "materialize: standard layout");
+    check("materialize", &copy.view(), &expected);
+    // onto more axes
+    let mut wide = if input.one_in(3) { input.shape(2, 4) } else { vec![] };
+    wide.extend(shape.iter().map(|&size| if size == 1 && input.one_in(4) { 3 } else { size }));
+    let mut out = input.array::<A>(&wide, false, |_, _| 1);
+    view.materialize_into(&mut out.view_mut()).expect("shapes that go together");
+    out.check("materialize_into", &stretched(&view, &wide));
+}
+
+/// A result that tells operands apart.
+fn mixed(codes: &[i64]) -> i64 {
+    codes.iter().zip([1, 3, 5, 7, 11, 13]).map(|(code, weight)| code % 1_000_003 * weight).sum()
+}
+
+/// The operands of a map: their shapes and codes.
+#[derive(Default)]
+struct Map {
+    shapes: Vec<Vec<usize>>,
+    codes: Vec<Vec<i64>>,
+    calls: AtomicUsize,
+}
+
+impl Map {
+    /// An operand for a map that mostly has the shape `whole`.
+    fn operand<A: Element>(&mut self, input: &mut Input<'_>, whole: &[usize]) -> Strided<A> {
+        let is_whole = self.shapes.is_empty() && !input.one_in(3);
+        let mut shape = if is_whole { whole.to_vec() } else { input.operand_of(whole) };
+        if !shape.is_empty() && input.one_in(40) {
+            shape[0] = input.size();
+        }
+        self.add(input.array::<A>(&shape, true, scrambled))
+    }
+
+    fn add<A: Element>(&mut self, operand: Strided<A>) -> Strided<A> {
+        self.shapes.push(operand.shape().to_vec());
+        self.codes.push(codes(&operand.view()));
+        operand
+    }
+
+    /// The results in an output of this shape, or the error.
+    fn results(&self, to: &[usize]) -> Verdict<Vec<i64>> {
+        if self.shapes.iter().any(|shape| shape.len() > to.len()) {
+            return Err("TooFewAxes");
+        }
+        let places = |shape: &Vec<usize>| aligned_right(shape.len(), to.len());
+        if !self.shapes.iter().all(|shape| stretches(shape, &places(shape), to)) {
+            return Err("Incompatible");
+        }
+        let numbers = |shape: &Vec<usize>| numbers_read(to, shape, &places(shape)).collect::<Vec<_>>();
+        let all: Vec<Vec<usize>> = self.shapes.iter().map(numbers).collect();
+        let codes = |i: usize| all.iter().zip(&self.codes).map(move |(numbers, codes)| codes[numbers[i]]);
+        let result = |i| mixed(&codes(i).collect::<Vec<_>>());
+        Ok((0..to.iter().product()).map(result).collect())
+    }
+
+    /// The result of a call of a closure.
+    fn call<R: Element>(&self, codes: &[i64]) -> R {
+        self.calls.fetch_add(1, Relaxed);
+        R::of(mixed(codes))
+    }
+
+    /// Checks a new array, and that its closure was called once for each element.
+    fn check<R: Element>(&self, what: &str, found: Result<ArrayD<R>, BroadcastError>) {
+        let joint = joint(&self.shapes).and_then(|joint| Ok((self.results(&joint)?, joint)));
+        let found = agreed(found, &joint).map(|(array, (results, joint))| {
+            assert_eq!(array.shape(), joint, "{what}: the joint shape");
+            check(what, &array.view(), results);
+            array.len()
+        });
+        assert_eq!(self.calls.swap(0, Relaxed), found.unwrap_or(0), "{what}: the number of calls");
+    }
+
+    /// Applies a map to an output that mostly has this shape. The elements were 1 before.
+    fn check_apply<R: Element>(
+        &self,
+        what: &str,
+        input: &mut Input<'_>,
+        whole: &[usize],
+        apply: impl FnOnce(&mut ArrayViewMutD<'_, R>) -> Result<(), BroadcastError>,
+    ) {
+        let mut shape = whole.to_vec();
+        match input.below(40) {
+            37 => shape.insert(0, 2),
+            38 if !shape.is_empty() => drop(shape.remove(0)),
+            39 if !shape.is_empty() => shape[0] = input.size(),
+            _ => {}
+        }
+        let mut out = input.array::<R>(&shape, false, |_, _| 1);
+        let len = shape.iter().product();
+        let (calls, results) = match agreed(apply(&mut out.view_mut()), &self.results(&shape)) {
+            Some(((), results)) => (len, results.clone()),
+            None => (0, vec![1; len]),
+        };
+        assert_eq!(self.calls.swap(0, Relaxed), calls, "{what}: the number of calls");
+        out.check(what, &results);
+    }
+}
+
+/// A function that maps operands of these types in every way.
+macro_rules! map_of {
+    ($name:ident<$($T:ident),*>: $($x:ident $A:ty),+ => $R:ty) => {
+        fn $name<$($T: Element),*>(input: &mut Input<'_>) {
+            input.note(format_args!("map of {:?}", [$(<$A>::name()),+]));
+            let most = input.elements();
+            let (whole, mut map) = (input.shape(6, most), Map::default());
+            $(let $x = map.operand::<$A>(input, &whole);)+
+            let views = ($($x.view(),)+);
+            let ($($x,)+) = &views;
+            let f = |$($x: &$A),+| map.call::<$R>(&[$($x.code()),+]);
+            map.check("broadcast_map", broadcast_map(($($x,)+), f));
+            map.check("broadcast_map of par", broadcast_map(($($x,)+).par(), f));
+            let g = |out: &mut $R, $($x: &$A),+| {
+                assert_eq!(out.code(), <$R>::of(1).code());
+                *out = f($($x),+);
+            };
+            map.check_apply("broadcast_apply", input, &whole, |out| broadcast_apply(out, ($($x,)+), g));
+            map.check_apply("broadcast_apply of par", input, &whole, |out| broadcast_apply(out, ($($x,)+).par(), g));
+        }
+    };
+}
+map_of!(map_1<T>: a T => T);
+map_of!(map_2<T>: a T, b T => T);
+map_of!(map_3<T>: a T, b f32, c T => u16);
+map_of!(map_4<T>: a f32, b T, c u8, d f32 => T);
+map_of!(unlike_2<>: a u8, b f64 => Wide);
+map_of!(unlike_3<>: a Three, b u128, c f32 => u8);
+map_of!(like_4<>: a f32, b f32, c f32, d f32 => f32);
+map_of!(like_5<>: a f64, b f64, c f64, d f64, e f64 => f64);
+map_of!(unlike_5<>: a u16, b f32, c u8, d Boxed, e u128 => u32);
+map_of!(like_6<>: a f32, b f32, c f32, d f32, e f32, f f32 => f32);
+map_of!(unlike_6<>: a u8, b u16, c u32, d f64, e u128, f Newtype => Aligned);
+
+pub(crate) fn map(input: &mut Input<'_>) {
+    let number = input.below(TYPES);
+    match input.below(12) {
+        0 => of_type!(number, map_1(input)),
+        1 | 2 => of_type!(number, map_2(input)),
+        3 => of_type!(number, map_3(input)),
+        4 => of_type!(number, map_4(input)),
+        5 => unlike_2(input),
+        6 => unlike_3(input),
+        7 => like_4(input),
+        8 => like_5(input),
+        9 => unlike_5(input),
+        10 => like_6(input),
+        _ => unlike_6(input),
+    }
+}
+
+pub(crate) fn map_by_value(input: &mut Input<'_>) {
+    let number = input.below(TYPES);
+    of_type!(number, map_by_value_of(input));
+}
+
+/// `into_broadcast_map`, whose array has the joint shape or stretches too.
+fn map_by_value_of<A: Element>(input: &mut Input<'_>) {
+    input.note(format_args!("into_broadcast_map of {}", A::name()));
+    let most = input.elements();
+    let joint = input.shape(6, most);
+    let shape = if input.one_in(3) { input.operand_of(&joint) } else { joint.clone() };
+    let mut map = Map::default();
+    let own = map.add(input.array::<A>(&shape, false, scrambled));
+    let b = map.add(input.array::<A>(&joint, true, scrambled));
+    let c = map.operand::<u16>(input, &joint);
+    let f = |a: &A, b: &A, c: &u16| map.call::<A>(&[a.code(), b.code(), c.code()]);
+    let result = own.into_array().into_broadcast_map((&b.view(), &c.view()), f);
+    map.check("into_broadcast_map", result.map_err(BroadcastError::from));
+}

@@ -1,0 +1,177 @@
+//! Elements of every size and kind. Each stands for a whole number, its code, with which the model computes.
+
+use num_complex::Complex;
+use num_traits::Zero;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::ops::{Add, Mul};
+use std::sync::Arc;
+
+pub(crate) trait Element: Clone + Debug + Zero + Mul<Output = Self> + Send + Sync + 'static {
+    /// Codes from 0 to this one are told apart.
+    const MOST: i64;
+
+    /// The element of this code modulo `MOST + 1`.
+    fn of(code: i64) -> Self;
+
+    fn code(&self) -> i64;
+
+    fn name() -> &'static str {
+        core::any::type_name::<Self>()
+    }
+}
+
+macro_rules! numbers {
+    ($($T:ident $most:expr;)*) => {$(
+        #[allow(clippy::cast_lossless, clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+        #[allow(clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        impl Element for $T {
+            const MOST: i64 = $most;
+
+            fn of(code: i64) -> Self {
+                code.rem_euclid(Self::MOST.saturating_add(1)) as $T
+            }
+
+            fn code(&self) -> i64 {
+                *self as i64
+            }
+        }
+    )*};
+}
+numbers! {
+    u8 0xFF;
+    u16 0xFFFF;
+    u32 0xFFFF_FFFF;
+    u128 1 << 60;
+    f32 (1 << 24) - 1;
+    f64 1 << 50;
+}
+
+impl Element for Complex<f32> {
+    const MOST: i64 = 1 << 20;
+
+    fn of(code: i64) -> Self {
+        Self::new(<f32 as Element>::of(code.rem_euclid(Self::MOST + 1)), 0.0)
+    }
+
+    fn code(&self) -> i64 {
+        assert!(self.im == 0.0, "a product of real numbers is real");
+        self.re.code()
+    }
+}
+
+/// Elements of a type of their own, which are added and multiplied by their codes.
+macro_rules! own_types {
+    ($($(#[$attribute:meta])* $T:ident($A:ty): $most:expr, $of:expr, $code:expr;)*) => {$(
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq, PartialOrd)]
+        pub(crate) struct $T($A);
+
+        impl Element for $T {
+            const MOST: i64 = $most;
+
+            fn of(code: i64) -> Self {
+                Self(($of)(code.rem_euclid(Self::MOST + 1)))
+            }
+
+            fn code(&self) -> i64 {
+                ($code)(&self.0)
+            }
+        }
+
+        impl Add for $T {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self::of(self.code() + other.code())
+            }
+        }
+
+        impl Mul for $T {
+            type Output = Self;
+            fn mul(self, other: Self) -> Self {
+                Self::of(self.code() * other.code())
+            }
+        }
+
+        impl Zero for $T {
+            fn zero() -> Self {
+                Self::of(0)
+            }
+            fn is_zero(&self) -> bool {
+                self.code() == 0
+            }
+        }
+    )*};
+}
+own_types! {
+    /// As large as `f32`, and no plain number for the crate.
+    #[derive(Copy)]
+    Newtype(f32): <f32 as Element>::MOST, <f32 as Element>::of, |x: &f32| x.code();
+    /// Three bytes.
+    #[derive(Copy)]
+    Three([u8; 3]): 0xFF_FFFF, three, |x: &[u8; 3]| i64::from(u32::from_be_bytes([0, x[0], x[1], x[2]]));
+    /// 32 bytes, all of which must agree.
+    #[derive(Copy)]
+    Wide([i64; 4]): 1 << 60, |code: i64| [code, !code, code ^ 1, -code], wide;
+    /// No byte.
+    #[derive(Copy)]
+    Nothing(()): 0, |_: i64| (), |(): &()| 0;
+    /// As aligned as a cache line.
+    #[repr(align(64))]
+    #[derive(Copy)]
+    Aligned(u32): <u32 as Element>::MOST, <u32 as Element>::of, |x: &u32| x.code();
+    /// It owns memory, and is counted.
+    Boxed(Counted): 1 << 60, Counted::new, |x: &Counted| *x.0;
+}
+
+fn three(code: i64) -> [u8; 3] {
+    let [.., a, b, c] = code.to_be_bytes();
+    [a, b, c]
+}
+
+fn wide(x: &[i64; 4]) -> i64 {
+    assert_eq!(*x, [x[0], !x[0], x[0] ^ 1, -x[0]], "an element in one piece");
+    x[0]
+}
+
+/// Calls a generic function for the element type of this number, one of [`TYPES`].
+macro_rules! of_type {
+    ($number:expr, $call:ident($($argument:expr),*)) => {
+        match $number {
+            0 => $call::<u8>($($argument),*),
+            1 => $call::<u16>($($argument),*),
+            2 => $call::<u32>($($argument),*),
+            3 => $call::<f64>($($argument),*),
+            4 => $call::<u128>($($argument),*),
+            5 => $call::<Newtype>($($argument),*),
+            6 => $call::<Three>($($argument),*),
+            7 => $call::<Wide>($($argument),*),
+            8 => $call::<Nothing>($($argument),*),
+            9 => $call::<Aligned>($($argument),*),
+            10 => $call::<Boxed>($($argument),*),
+            _ => $call::<f32>($($argument),*),
+        }
+    };
+}
+pub(crate) use of_type;
+
+/// The number of element types, `f32` twice.
+pub(crate) const TYPES: usize = 13;
+
+thread_local!(static ALIVE: RefCell<Arc<()>> = RefCell::default());
+
+/// A number on the heap. [`balanced`] counts those that its thread made, and their clones.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub(crate) struct Counted(Box<i64>, Arc<()>);
+
+impl Counted {
+    fn new(code: i64) -> Self {
+        Self(Box::new(code), ALIVE.with_borrow(Arc::clone))
+    }
+}
+
+/// Runs `f`, after which no [`Counted`] is left.
+pub(crate) fn balanced(f: impl FnOnce()) {
+    f();
+    ALIVE.with_borrow(|alive| assert_eq!(Arc::strong_count(alive), 1, "elements that are lost"));
+}

@@ -1,0 +1,231 @@
+//! Reductions of arrays and of fused operands.
+
+use crate::cases::Input;
+use crate::cases::copies::stretched;
+use crate::cases::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
+use crate::cases::layouts::{Output, check, codes, scrambled};
+use common::{Choices, Strided, numbers_read, sums, without_axes};
+use ndarray_broadcast::prelude::*;
+use ndarray_broadcast::{fused, keepdims};
+
+/// Sums and other reductions of a source: their shapes, and the source's codes.
+struct Reduction {
+    shape: Vec<usize>,
+    axes: Vec<usize>,
+    /// The shape with size 1 along the axes, and without them.
+    kept: Vec<usize>,
+    left: Vec<usize>,
+    values: Vec<i64>,
+}
+
+impl Reduction {
+    fn new(shape: Vec<usize>, axes: Vec<usize>, values: Vec<i64>) -> Self {
+        let kept = (0..shape.len()).map(|axis| if axes.contains(&axis) { 1 } else { shape[axis] }).collect();
+        let left = without_axes(shape.len(), &axes).iter().map(|&axis| shape[axis]).collect();
+        Self { shape, axes, kept, left, values }
+    }
+
+    fn places(&self) -> Vec<usize> {
+        (0..self.shape.len()).collect()
+    }
+
+    fn sums(&self) -> Vec<i64> {
+        sums(&self.shape, self.values.iter().copied(), &self.kept, &self.places())
+    }
+
+    /// What `op` makes of the codes of each lane.
+    fn folded(&self, first: Option<i64>, op: impl Fn(i64, i64) -> i64) -> Option<Vec<i64>> {
+        let mut results = vec![first; self.kept.iter().product()];
+        let numbers = numbers_read(&self.shape, &self.kept, &self.places());
+        for (number, &value) in numbers.zip(&self.values) {
+            results[number] = Some(results[number].map_or(value, |result| op(result, value)));
+        }
+        results.into_iter().collect()
+    }
+}
+
+/// Codes of an operand of `shape` whose sums over `terms` indices stay below `most`: few other than zero if these are many.
+fn summable(shape: &[usize], terms: usize, most: i64) -> impl Fn(usize, usize) -> i64 + use<> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let len = shape.iter().product::<usize>().max(1);
+    move |place, times| {
+        let (code, times) = (scrambled(place, times), terms / len * times);
+        if terms.saturating_mul(6) <= most {
+            code % 7
+        } else if times > most / 16 {
+            0
+        } else {
+            // for each element, how many are zero: a sum is an eighth of `most` on average
+            let every = (terms / most + 1) * 8;
+            i64::from(code.unsigned_abs() % every as u64 == 0)
+        }
+    }
+}
+
+/// Calls every form of a sum of a source.
+macro_rules! check_sums {
+    ($what:literal, $reduction:expr, $input:expr, $A:ty, $source:expr) => {{
+        let (reduction, input): (&Reduction, &mut Input<'_>) = ($reduction, &mut *$input);
+        let (expected, axes) = (reduction.sums(), &reduction.axes[..]);
+        let result = $source.sum_axes(axes).expect("axes of the source");
+        assert_eq!(result.shape(), reduction.left, concat!($what, ": without the axes"));
+        check::<$A>(concat!($what, ".sum_axes"), &result.view(), &expected);
+        let result = $source.sum_axes(keepdims(axes)).expect("axes of the source");
+        assert_eq!(result.shape(), reduction.kept, concat!($what, ": with the axes"));
+        check::<$A>(concat!($what, ".sum_axes(keepdims)"), &result.view(), &expected);
+        let result = $source.sum_to(&reduction.kept[..]).expect("the shape of the sum");
+        check::<$A>(concat!($what, ".sum_to"), &result.view(), &expected);
+        let mut out = input.array::<$A>(&reduction.kept, false, |_, _| 1);
+        $source.assign_sum_to(&mut out.view_mut()).expect("the shape of the sum");
+        out.check(concat!($what, ".assign_sum_to"), &expected);
+        let mut out = input.array::<$A>(&reduction.kept, false, |_, _| 1);
+        $source.add_sum_to(&mut out.view_mut()).expect("the shape of the sum");
+        let one = <$A>::of(1).code();
+        out.check(concat!($what, ".add_sum_to"), &expected.iter().map(|sum| sum + one).collect::<Vec<_>>());
+        let mut out = input.array::<$A>(&reduction.kept, false, |_, _| 1);
+        $source.scaled_add_sum_to(<$A>::of(2), &mut out.view_mut()).expect("the shape of the sum");
+        let expected = expected.iter().map(|sum| 2 * sum + one).collect::<Vec<_>>();
+        out.check(concat!($what, ".scaled_add_sum_to"), &expected);
+    }};
+}
+
+/// Calls every other reduction of a source.
+macro_rules! check_folds {
+    ($what:literal, $reduction:expr, $A:ty, $source:expr) => {{
+        let reduction: &Reduction = $reduction;
+        let axes = &reduction.axes[..];
+        for is_max in [true, false] {
+            let op = |a: i64, b: i64| if is_max { a.max(b) } else { a.min(b) };
+            let result = if is_max { $source.max_axes(axes) } else { $source.min_axes(axes) };
+            match reduction.folded(None, op) {
+                None => assert!(result.is_err(), concat!($what, ": an extreme of no elements")),
+                Some(expected) => {
+                    let result = result.expect("axes of the source");
+                    check::<$A>(concat!($what, ", extremes"), &result.view(), &expected);
+                }
+            }
+        }
+        let op = |a: $A, b: $A| <$A>::of(a.code() ^ b.code());
+        let result = $source.reduce_axes(axes, <$A>::of(0), op).expect("axes of the source");
+        let expected = reduction.folded(Some(0), |a, b| a ^ b).expect("an identity");
+        check::<$A>(concat!($what, ".reduce_axes"), &result.view(), &expected);
+    }};
+}
+
+pub(crate) fn reduction(input: &mut Input<'_>) {
+    let number = input.below(TYPES);
+    of_type!(number, reduction_of(input));
+}
+
+/// The shape and the axes of a reduction.
+fn shape_and_axes(input: &mut Input<'_>) -> (Vec<usize>, Vec<usize>) {
+    let most = input.elements();
+    let shape = input.shape(6, most);
+    let axes = input.distinct_axes(shape.len());
+    input.note(format_args!("{shape:?} over {axes:?}"));
+    (shape, axes)
+}
+
+fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>) {
+    input.note(format_args!("reductions of {}", A::name()));
+    let (shape, axes) = shape_and_axes(input);
+    let terms = shape.iter().product();
+    let array = input.array::<A>(&shape, true, summable(&shape, terms, (A::MOST - 1) / 2));
+    let view = array.view();
+    let reduction = Reduction::new(shape.clone(), axes.clone(), codes(&view));
+    if input.one_in(2) {
+        check_sums!("array", &reduction, input, A, view);
+    } else {
+        check_sums!("array.par()", &reduction, input, A, view.par());
+    }
+    let array = input.array::<A>(&shape, true, scrambled);
+    let view = array.view();
+    let reduction = Reduction::new(shape, axes, codes(&view));
+    if input.one_in(2) {
+        check_folds!("array", &reduction, A, view);
+    } else {
+        check_folds!("array.par()", &reduction, A, view.par());
+    }
+}
+
+/// The sum of codes, each times its place.
+fn weighted(codes: &[i64]) -> i64 {
+    codes.iter().zip(1..).map(|(code, weight)| code * weight).sum()
+}
+
+/// Operands of a fused reduction, and what they have at each index.
+struct Operands {
+    shape: Vec<usize>,
+    /// The most that an operand may sum to; 0 if any code will do.
+    most: i64,
+    all: Vec<Vec<i64>>,
+}
+
+impl Operands {
+    fn next<A: Element>(&mut self, input: &mut Input<'_>) -> Strided<A> {
+        let is_first = self.all.is_empty();
+        let own = if is_first { self.shape.clone() } else { input.operand_of(&self.shape) };
+        let operand = if self.most > 0 {
+            let most = self.most.min(A::MOST);
+            input.array::<A>(&own, true, summable(&own, self.shape.iter().product(), most))
+        } else {
+            input.array::<A>(&own, true, |place, times| scrambled(place, times) % 1_000_003)
+        };
+        self.all.push(stretched(&operand.view(), &self.shape));
+        operand
+    }
+
+    fn reduction<A: Element>(&self, axes: &[usize]) -> Reduction {
+        let values = (0..self.all[0].len()).map(|i| {
+            let codes: Vec<i64> = self.all.iter().map(|codes| codes[i]).collect();
+            A::of(weighted(&codes)).code()
+        });
+        Reduction::new(self.shape.clone(), axes.to_vec(), values.collect())
+    }
+}
+
+/// A function that reduces the results of a closure of these types in every way.
+macro_rules! fused_of {
+    ($name:ident<$($T:ident),*>: $first:ident $A:ty $(, $x:ident $B:ty)* => $R:ty) => {
+        fn $name<$($T: Element + PartialOrd),*>(input: &mut Input<'_>) {
+            input.note(format_args!("fused {:?}", [<$A>::name() $(, <$B>::name())*]));
+            let (shape, axes) = shape_and_axes(input);
+            let (is_sum, is_par) = (input.one_in(2), input.one_in(2));
+            // the weights of up to six operands
+            let most = if is_sum { (<$R>::MOST - 1) / 2 / 21 } else { 0 };
+            let mut operands = Operands { shape, most, all: vec![] };
+            let $first = operands.next::<$A>(input);
+            $(let $x = operands.next::<$B>(input);)*
+            let reduction = operands.reduction::<$R>(&axes);
+            let ($first, $($x),*) = ($first.view(), $($x.view()),*);
+            let f = |$first: &$A $(, $x: &$B)*| <$R>::of(weighted(&[$first.code() $(, $x.code())*]));
+            let source = || fused((&$first, $(&$x),*), f);
+            match (is_sum, is_par) {
+                (true, false) => check_sums!("fused", &reduction, input, $R, source()),
+                (true, true) => check_sums!("fused.par()", &reduction, input, $R, source().par()),
+                (false, false) => check_folds!("fused", &reduction, $R, source()),
+                (false, true) => check_folds!("fused.par()", &reduction, $R, source().par()),
+            }
+        }
+    };
+}
+fused_of!(fused_1<T>: a T => T);
+fused_of!(fused_2<T>: a T, b T => T);
+fused_of!(fused_3<>: a f32, b f32, c f32 => f32);
+fused_of!(unlike_3<>: a u8, b Boxed, c u16 => Three);
+fused_of!(fused_4<>: a f32, b f64, c u16, d f32 => f64);
+fused_of!(fused_5<>: a f32, b f32, c u16, d f32, e Newtype => f32);
+fused_of!(fused_6<>: a u8, b f32, c u16, d f32, e f32, f u128 => u32);
+
+pub(crate) fn fused_reduction(input: &mut Input<'_>) {
+    let number = input.below(TYPES);
+    match input.below(10) {
+        0 | 1 => of_type!(number, fused_1(input)),
+        2..5 => of_type!(number, fused_2(input)),
+        5 => fused_3(input),
+        6 => unlike_3(input),
+        7 => fused_4(input),
+        8 => fused_5(input),
+        _ => fused_6(input),
+    }
+}
