@@ -285,8 +285,8 @@ impl Span {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// The size, if the span has only one, or only one beside 1.
-    pub(super) fn single_beside_one(self) -> Option<usize> {
+    /// The size, if the span has only one, or only one that is not 1.
+    pub(super) fn single_not_one(self) -> Option<usize> {
         match (self.lo, self.hi) {
             (0, 1) => Some(0),
             (1, 2) => Some(2),

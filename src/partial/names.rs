@@ -1,14 +1,15 @@
 //! Names that stand for the same sizes in several operations: the only place that knows their sizes.
 
-use super::check::PackedPlace;
 use super::dim::{Dim, Span};
-use super::layout::list;
-use super::shape_op::{InferredShapes, ShapeOp, merge_shapes};
+use super::meet::{Conditions, System};
+use super::place::PackedPlace;
+use super::shape_op::{InferredShapes, ShapeOp};
+use super::statement::{Part, list};
 use super::vars::{Class, Note, Origin, Var, Vars};
 use super::{PartialShape, Plan};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
 use crate::shape::ByName;
-use alloc::{boxed::Box, format, vec::Vec};
+use alloc::{boxed::Box, format, vec, vec::Vec};
 use core::fmt;
 
 /// The sizes of names, across all operations of a program.
@@ -208,7 +209,7 @@ impl Names {
         operation: &ShapeOp<'s>,
         operands: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
+        operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>())
     }
 
     /// Combines two descriptions of the shape of `of`, and binds the names in them.
@@ -281,8 +282,8 @@ impl Names {
         declared: &PartialShape,
         sizes: &[usize],
     ) -> Result<(), BroadcastError> {
-        let request = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
-        let mut vars = Vars::new(self, of, &request);
+        let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
+        let mut vars = Vars::new(self, of, &builder);
         vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis))?;
         vars.keep();
         Ok(())
@@ -360,4 +361,36 @@ impl Names {
     pub(super) fn text(&self, id: usize) -> &str {
         self.dims[id].as_name().unwrap_or_default()
     }
+}
+
+/// One shape that two descriptions give.
+///
+/// # Errors
+/// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
+pub(super) fn merge_shapes(
+    names: &mut Names,
+    of: Option<&str>,
+    a: &PartialShape,
+    b: &PartialShape,
+) -> Result<PartialShape, BroadcastError> {
+    let builder = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
+    let shapes = match [a.dims(), b.dims()] {
+        [Some(own), Some(other)] => vec![own, other],
+        [Some(dims), None] | [None, Some(dims)] => vec![dims],
+        [None, None] => return Ok(PartialShape::unranked()),
+    };
+    let (own, other) = (shapes[0].len(), shapes[shapes.len() - 1].len());
+    if own != other {
+        let found = Count(other);
+        return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {own}"));
+    }
+    let mut conditions = Conditions::new(own, own * shapes.len());
+    for dims in shapes {
+        conditions.add(PackedPlace::SHAPE, dims, &|axis| Some((axis, true)));
+    }
+    let mut system = System::new(conditions, Vars::new(names, of, &builder))?;
+    system.solve().map_err(|clash| clash.incompatible(builder()))?;
+    let sizes = system.joint_sizes(0..own);
+    system.vars.keep();
+    Ok(sizes.into())
 }

@@ -1,7 +1,7 @@
 //! Partially known shapes.
 
-use super::layout::list;
-use super::shape_op::{Part, merge_shapes};
+use super::names::merge_shapes;
+use super::statement::{Part, list};
 use super::{Dim, Names};
 use crate::error::{BroadcastError, Shape};
 use alloc::vec::Vec;

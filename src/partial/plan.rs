@@ -1,10 +1,10 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::check::PackedPlace;
-use super::layout::list;
+use super::place::PackedPlace;
+use super::result::result_checks;
 use super::shape_op::ShapeOp;
+use super::statement::list;
 use super::vars::Vars;
-use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
 use crate::shape::{check_len, joint_shape};
@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes)?;
         let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
     }
@@ -175,25 +175,25 @@ impl Plan {
         names: &mut Names,
         of: Option<&str>,
     ) -> Result<Vec<usize>, BroadcastError> {
-        let request = || {
-            let mut request = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
+        let builder = || {
+            let mut builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
             for operand in &self.operands {
-                request = request.to(operand);
+                builder = builder.to(operand);
             }
-            request
+            builder
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {
-            let request = request();
-            return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
+            let builder = builder();
+            return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let mut vars = Vars::new(names, of, &request);
+        let mut vars = Vars::new(names, of, &builder);
         for (operand, planned) in self.operands.iter().enumerate() {
-            let spot = |axis| PackedPlace::new(operand, axis);
-            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
+            let place = |axis| PackedPlace::new(operand, axis);
+            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place)?;
         }
-        let joint = joint_shape(shapes, &request)?;
-        check_len(&joint, request)?;
+        let joint = joint_shape(shapes, &builder)?;
+        check_len(&joint, builder)?;
         if let Some(result) = &self.result {
             vars.accept(result, &joint, " of the result", &|axis| {
                 PackedPlace::at(PackedPlace::RESULT, axis)

@@ -1,246 +1,186 @@
-//! Where the sizes of each operation meet: maps from the axes of its operands to axes with one condition each.
+//! The conditions of each operation: at which axis each size of its operands has one.
 
 use super::dim::Dim;
-use super::layout::{Layout, dims, list, shapes, unranked};
-use super::shape_op::{Part, ShapeOp};
-use crate::error::{BroadcastError, ErrorBuilder, fail, signed};
-use crate::sealed::Sealed;
+use super::place::PackedPlace;
+use super::statement::{AxisWords, Call, Numbers, Part, ResultSize, Statement, dims, every, list};
+use crate::error::{BroadcastError, fail, signed};
 use crate::shape::{
     Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
     leading_target_axes, too_many_axes,
 };
 use alloc::{vec, vec::Vec};
-use ndarray::IxDyn;
 
-/// Where the sizes of an operation meet, and its result.
-pub(super) struct Rule<'p> {
-    pub(super) layout: Layout<'p>,
-    /// How many axes have a condition.
-    pub(super) count: usize,
-    /// The sizes of the result, unless it is `*`.
-    pub(super) result: Option<Picks>,
-}
+type Stated<'a> = Result<Statement<'a>, BroadcastError>;
 
-/// The sizes of a result.
-pub(super) enum Picks {
-    /// Those of the axes that have a condition.
-    Axes,
-    List(Vec<Pick>),
-}
-
-/// A size of a result.
-pub(super) enum Pick {
-    /// That of an axis.
-    Axis(usize),
-    /// That of the second shape at an axis where it stretches.
-    Target(usize),
-    One,
-    Unknown,
-}
-
-/// The axes of a caller, by their numbers.
-pub(super) struct Numbers<'a>(pub(super) &'a [i128]);
-
-impl Sealed for Numbers<'_> {}
-impl Axes for Numbers<'_> {
-    type Count = IxDyn;
-
-    fn axis_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn nth(&self, i: usize) -> i128 {
-        self.0[i]
-    }
-}
-
-/// The operands of a rule, and the request for its errors.
-#[derive(Clone, Copy)]
-pub(super) struct OperandParts<'a, 'p> {
-    pub(super) parts: &'a [Part<'p>],
-    pub(super) request: &'a dyn Fn() -> ErrorBuilder,
-}
-
-type Found<'p> = Result<Rule<'p>, BroadcastError>;
-
-impl<'p> OperandParts<'_, 'p> {
-    /// Where the sizes meet. `target` are the known sizes of a [`ShapeOp::Target`].
-    ///
-    /// # Errors
-    /// Those about numbers of axes, in the order of the operation's function.
-    pub(super) fn rule(self, operation: &ShapeOp<'_>, target: &'p [Dim]) -> Found<'p> {
-        match operation {
-            ShapeOp::Target(sizes) => self.broadcast_to(sizes, target),
-            ShapeOp::Axes(axes) => self.broadcast_axes(axes),
-            ShapeOp::InDim(axes) => self.broadcast_in_dim(axes),
-            ShapeOp::SumInDim(axes) => self.sum_in_dim(axes),
-            ShapeOp::Sum { axes, keepdims } => self.sum(axes, *keepdims),
-            ShapeOp::SumTo | ShapeOp::SumBatchTo(_) => self.sum_to(),
-            ShapeOp::Batch(_) => Ok(self.batches(0)),
-            ShapeOp::BatchMap(_) => Ok(self.batches(self.base_axes())),
-            ShapeOp::Together | ShapeOp::Ranks | ShapeOp::Branches | ShapeOp::Signature(_) => {
-                let (layout, count) = Layout::aligned(self.shapes());
-                Ok(Rule { layout, count, result: self.ranked().then_some(Picks::Axes) })
-            }
+/// The rules of the operations. Their errors about numbers of axes are in the order of the operation's function.
+impl<'a> Call<'a> {
+    /// All shapes, aligned at the right.
+    pub(super) fn together(self) -> Statement<'a> {
+        let mut ndim = 0;
+        for part in &self.parts {
+            ndim = ndim.max(dims(part.shape).len());
         }
+        Statement::new(self, ndim, &|_, own, axis| Some((ndim - dims(own.shape).len() + axis, false)))
     }
 
-    fn shapes(self) -> Vec<&'p [Dim]> {
-        shapes(self.parts)
-    }
-
-    fn ndim(self, operand: usize) -> Option<usize> {
-        self.parts[operand].shape.ndim()
-    }
-
-    fn ranked(self) -> bool {
-        unranked(self.parts).is_empty()
-    }
-
-    /// The most base axes of an operand.
-    pub(super) fn base_axes(self) -> usize {
-        let mut most = 0;
-        for part in self.parts {
-            most = most.max(part.split().1.len());
-        }
-        most
-    }
-
-    fn broadcast_to(self, sizes: &[Option<Dim>], target: &'p [Dim]) -> Found<'p> {
-        let array = dims(self.parts[0].shape);
+    pub(super) fn broadcast_to(mut self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
+        self.sizes = Some(sizes);
         // a size that is not known could be any
         let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref()).unwrap_or(0)).collect();
-        check_target(&numbers, Placeholder::Keeps, self.request)?;
+        check_target(&numbers, Placeholder::Keeps, &|| self.builder())?;
         // all axes of the target may be axes of `*`
-        let ndim = self.ndim(0).unwrap_or(sizes.len());
-        leading_target_axes(ndim, &numbers, self.request)?;
-        let new = sizes.len() - array.len();
-        let axes: Vec<_> = (0..sizes.len()).filter(|&axis| sizes[axis].is_some()).collect();
+        leading_target_axes(self.ndim(0).unwrap_or(sizes.len()), &numbers, &|| self.builder())?;
+        let new = sizes.len() - self.dims(0).len();
+        let mut statement = Statement::new(self, sizes.len(), &|_, _, axis| Some((new + axis, false)));
         // a size that is kept stands alone
-        let at = |shape: usize, axis: usize| {
-            Some(if shape == 0 { (new + axis, false) } else { (axes[axis], true) })
-        };
-        let (layout, count) = (Layout::new(vec![array, target], sizes.len(), &at), sizes.len());
-        Ok(Rule { layout, count, result: Some(Picks::Axes) })
-    }
-
-    fn broadcast_axes(self, numbers: &[i128]) -> Found<'p> {
-        let count = self.ndim(1).or(self.ndim(0).map(|own| own + numbers.len()));
-        let places = self.positions(numbers, count)?;
-        let (known, count) = (count.is_some(), count.unwrap_or(0));
-        let mut others = Vec::new();
-        for (axis, named) in flags(&places, count).iter().enumerate() {
-            if !named {
-                others.push(axis);
+        for (axis, dim) in sizes.iter().enumerate() {
+            if let Some(dim) = dim {
+                statement.conditions.push(axis, dim, PackedPlace::at(PackedPlace::TARGET, axis), true);
             }
         }
-        if known {
-            let expected = self.ndim(0).unwrap_or(others.len()) + numbers.len();
-            check_axis_count(expected, count, OF_TARGET, self.request)?;
+        Ok(Statement { is_ranked: true, ..statement })
+    }
+
+    pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
+        let call = self.with_target(numbers);
+        let ndim = call.ndim(1).or(call.ndim(0).map(|own| own + numbers.len()));
+        let named = call.flags(numbers, ndim)?;
+        let others: Vec<_> = (0..named.len()).filter(|&axis| !named[axis]).collect();
+        if let Some(ndim) = ndim {
+            let expected = call.ndim(0).unwrap_or(others.len()) + numbers.len();
+            check_axis_count(expected, ndim, OF_TARGET, || call.builder())?;
         }
-        Ok(self.small_in_fixed(0, &others, true, count, known.then_some(Picks::Axes)))
+        Ok(call.placed(0, &others, true, ndim))
     }
 
-    fn broadcast_in_dim(self, numbers: &[i128]) -> Found<'p> {
-        check_axis_count(self.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, self.request)?;
-        let (places, ndim) = (self.positions(numbers, self.ndim(1))?, self.ndim(1));
-        Ok(self.small_in_fixed(0, &places, false, ndim.unwrap_or(0), ndim.map(|_| Picks::Axes)))
+    pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
+        let call = self.with_target(numbers);
+        check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.builder())?;
+        let (axes, ndim) = (call.positions(numbers, call.ndim(1))?, call.ndim(1));
+        Ok(call.placed(0, &axes, false, ndim))
     }
 
-    fn sum_in_dim(self, numbers: &[i128]) -> Found<'p> {
-        check_axis_count(self.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, self.request)?;
-        let (places, count) = (self.positions(numbers, self.ndim(0))?, numbers.len());
-        let mut axes = vec![None; self.ndim(0).unwrap_or(0)];
-        for (axis, &place) in places.iter().enumerate() {
-            axes[place] = Some((axis, true));
+    pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
+        let call = self.with_target(numbers);
+        check_axis_count(call.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, || {
+            call.builder()
+        })?;
+        let (positions, count) = (call.positions(numbers, call.ndim(0))?, numbers.len());
+        let ndim = call.dims(0).len();
+        let mut axes = vec![None; ndim];
+        for (axis, &position) in positions.iter().enumerate() {
+            axes[position] = Some((axis, true));
         }
         // the axes of the target, in its order
-        let at = |shape: usize, axis: usize| if shape == 0 { axes[axis] } else { Some((axis, false)) };
-        let result = self.ndim(0).or(self.ndim(1)).map(|_| Picks::List(list(count, &mut Pick::Target)));
-        Ok(Rule { layout: Layout::new(self.shapes(), count, &at), count, result })
-    }
-
-    /// The rule where axis `i` of the shape `small` meets axis `places[i]` of the other shape, whose sizes are fixed.
-    fn small_in_fixed(
-        self,
-        small: usize,
-        places: &[usize],
-        fixed: bool,
-        count: usize,
-        result: Option<Picks>,
-    ) -> Rule<'p> {
-        let at = |shape: usize, axis: usize| {
-            if shape == small { places.get(axis).map(|&place| (place, fixed)) } else { Some((axis, true)) }
+        let at = |operand: usize, _: Part<'_>, axis: usize| {
+            if operand == 0 { axes[axis] } else { Some((axis, false)) }
         };
-        Rule { layout: Layout::new(self.shapes(), count, &at), count, result }
+        let result = call.ndim(0).or(call.ndim(1)).map(|_| list(count, &mut ResultSize::OfTarget));
+        let statement = Statement::new(call, count, &at).with_result(result);
+        Ok(Statement { words: AxisWords::Placed(ndim), ..statement })
     }
 
-    fn sum(self, numbers: &[i128], keepdims: bool) -> Found<'p> {
-        let places = self.positions(numbers, self.ndim(0))?;
-        let count = self.ndim(0).unwrap_or(0);
-        let layout = Layout::new(self.shapes(), count, &|_, axis| Some((axis, true)));
+    /// Axis `i` of the operand `small` has its condition at axis `axes[i]` of the other operand, whose sizes are fixed and which
+    /// has `ndim` axes.
+    fn placed(self, small: usize, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
+        let at = |operand: usize, _: Part<'_>, axis: usize| {
+            if operand == small { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
+        };
+        let statement = Statement::new(self, ndim.unwrap_or(0), &at);
+        Statement { is_ranked: ndim.is_some(), ..statement }
+    }
+
+    pub(super) fn sum(mut self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
+        self.axes = numbers;
         let mut result = Vec::new();
-        for (axis, reduced) in flags(&places, count).iter().enumerate() {
-            if !reduced {
-                result.push(Pick::Axis(axis));
+        for (axis, is_reduced) in self.flags(numbers, self.ndim(0))?.into_iter().enumerate() {
+            if !is_reduced {
+                result.push(ResultSize::Joint(axis));
             } else if keepdims {
-                result.push(Pick::One);
+                result.push(ResultSize::One);
             }
         }
-        Ok(Rule { layout, count: 0, result: self.ndim(0).map(|_| Picks::List(result)) })
+        let count = self.dims(0).len();
+        Ok(Statement { checked: 0, result, ..Statement::new(self, count, &|_, _, axis| Some((axis, true))) })
     }
 
-    fn sum_to(self) -> Found<'p> {
-        let ((batch, base), target) = (self.parts[0].split(), dims(self.parts[1].shape));
-        let (ranked, whole) = (self.ranked(), batch.len() + base.len());
-        let new = if ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
+    pub(super) fn sum_to(self) -> Stated<'a> {
+        let call = self.with_target(&[]);
+        call.check_bases()?;
+        let ((batch, base), target) = (call.parts[0].split(), call.dims(1));
+        let (is_ranked, whole) = (call.is_ranked(), batch.len() + base.len());
+        let new = if is_ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
         let Some(new) = new else {
-            return Err(too_many_axes((self.request)(), batch.len(), target.len()));
+            return Err(too_many_axes(call.builder(), batch.len(), target.len()));
         };
-        let places = if ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
-        let mut pick = |axis| if ranked { Pick::Target(new + axis) } else { Pick::Axis(whole + axis) };
-        let mut result = list(target.len(), &mut pick);
-        let mut base = list(base.len(), &mut |axis| Pick::Axis(batch.len() + axis));
-        match self.parts[0].base.filter(|_| self.ndim(0).is_none()) {
+        let axes = if is_ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
+        let mut size = |axis| {
+            if is_ranked { ResultSize::OfTarget(new + axis) } else { ResultSize::Joint(whole + axis) }
+        };
+        let mut result = list(target.len(), &mut size);
+        let mut base = every(batch.len()..whole);
+        match call.parts[0].base.filter(|_| call.ndim(0).is_none()) {
             // the base of an array without a number of axes, unless it is absurdly long
-            Some(base) if base > 1 << 16 => return Ok(self.small_in_fixed(1, &places, false, 0, None)),
-            Some(unknown) => base = list(unknown, &mut |_| Pick::Unknown),
+            Some(base) if base > 1 << 16 => return Ok(call.placed(1, &axes, false, None)),
+            Some(unknown) => base = list(unknown, &mut |_| ResultSize::Unknown),
             None => {}
         }
         result.append(&mut base);
-        Ok(self.small_in_fixed(1, &places, false, whole, self.ndim(1).map(|_| Picks::List(result))))
+        let result = call.ndim(1).map(|_| result);
+        Ok(call.placed(1, &axes, false, Some(whole)).with_result(result))
+    }
+
+    /// The batches together.
+    pub(super) fn batches(self) -> Stated<'a> {
+        self.check_bases()?;
+        Ok(self.batches_after(0))
+    }
+
+    /// The batches and, by themselves, the bases together.
+    pub(super) fn batches_and_bases(self) -> Stated<'a> {
+        self.check_bases()?;
+        let mut bases = 0;
+        for part in &self.parts {
+            bases = bases.max(part.split().1.len());
+        }
+        Ok(self.batches_after(bases))
     }
 
     /// Batches together, after `bases` axes of the bases together, whose errors come first.
-    fn batches(self, bases: usize) -> Rule<'p> {
-        let splits = list(self.parts.len(), &mut |operand| self.parts[operand].split());
-        let mut batches = 0;
-        for (batch, _) in &splits {
-            batches = batches.max(batch.len());
-        }
-        let at = |shape: usize, axis: usize| {
-            let (batch, base) = splits[shape];
+    fn batches_after(self, bases: usize) -> Statement<'a> {
+        let (batches, count) = (self.batch_axes(), self.batch_axes() + bases);
+        let at = |_: usize, part: Part<'_>, axis: usize| {
+            let (batch, base) = part.split();
             match axis.checked_sub(batch.len()) {
                 None => Some((bases + batches - batch.len() + axis, false)),
                 Some(axis) => (bases > 0).then(|| (bases - base.len() + axis, false)),
             }
         };
-        let (layout, count) = (Layout::new(self.shapes(), bases + batches, &at), bases + batches);
+        let mut result = every(bases..count);
         // the batches are the first axes of the result
-        let mut pick = |axis| Pick::Axis(if axis < batches { bases + axis } else { axis - batches });
-        Rule { layout, count, result: self.ranked().then(|| Picks::List(list(count, &mut pick))) }
+        result.append(&mut every(0..bases));
+        Statement { result, words: AxisWords::Bases(bases), ..Statement::new(self, count, &at) }
+    }
+
+    /// The most batch axes of an operand.
+    pub(super) fn batch_axes(&self) -> usize {
+        let mut most = 0;
+        for part in &self.parts {
+            most = most.max(part.split().0.len());
+        }
+        most
     }
 
     /// Checks that operands have as many axes as their bases.
     ///
     /// # Errors
     /// `DeclaredAxes`.
-    pub(super) fn check_bases(self) -> Result<(), BroadcastError> {
+    fn check_bases(&self) -> Result<(), BroadcastError> {
         for (operand, part) in self.parts.iter().enumerate() {
             let (Some(found), Some(base)) = (part.shape.ndim(), part.base) else { continue };
             if found < base {
                 return Err(fail!(
-                    (self.request)(),
+                    self.builder(),
                     DeclaredAxes,
                     "the number of axes of operand {operand} is {found}, expected {base} at least"
                 ));
@@ -253,36 +193,39 @@ impl<'p> OperandParts<'_, 'p> {
     ///
     /// # Errors
     /// `AxisOutOfBounds`, then `DuplicateAxis`.
-    fn positions(self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>, BroadcastError> {
+    fn positions(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>, BroadcastError> {
         if let Some(ndim) = ndim {
             let axes = Numbers(numbers);
-            AxisMask::new(&axes, ndim, self.request)?;
+            AxisMask::new(&axes, ndim, || self.builder())?;
             return Ok(list(numbers.len(), &mut |i| axes.axis(i, ndim)));
         }
         let mut distinct = ByName::new();
         for &number in numbers {
             if !distinct.insert(&signed(number), ()) {
-                return Err((self.request)().duplicate_axis(number));
+                return Err(self.builder().duplicate_axis(number));
             }
         }
         Ok(Vec::new())
     }
+
+    /// Which axes are among some; none if their number is unknown.
+    ///
+    /// # Errors
+    /// As [`positions`](Self::positions).
+    fn flags(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<bool>, BroadcastError> {
+        let mut flags = vec![false; ndim.unwrap_or(0)];
+        for axis in self.positions(numbers, ndim)? {
+            flags[axis] = true;
+        }
+        Ok(flags)
+    }
 }
 
 /// The number of a size in a target, as for an array, if it is known: -1 keeps a size.
-pub(super) fn number(size: Option<&Dim>) -> Option<i128> {
+fn number(size: Option<&Dim>) -> Option<i128> {
     match size {
         Some(Dim::Known(size)) => Some(*size as i128),
         Some(_) => None,
         None => Some(-1),
     }
-}
-
-/// Which of `count` axes are among some.
-fn flags(axes: &[usize], count: usize) -> Vec<bool> {
-    let mut flags = vec![false; count];
-    for &axis in axes {
-        flags[axis] = true;
-    }
-    flags
 }

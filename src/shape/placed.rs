@@ -51,7 +51,7 @@ pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
 /// Checks that axis `i` of `from`, an array or the target of a sum, stretches to axis `axes[i]` of `to`. Returns no mask: one
 /// that lives through the loop slows it by a quarter.
 #[inline(always)]
-pub(crate) fn check_placed<X: Axes>(
+fn check_placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,

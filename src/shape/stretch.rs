@@ -238,7 +238,7 @@ pub(crate) fn stretch_error(
 }
 
 /// [`resolved_dim`] with its errors, for a target as numbers.
-pub(crate) fn resolved(
+fn resolved(
     shape: &[usize],
     target: &[i128],
     placeholder: Placeholder,
