@@ -1,9 +1,8 @@
 //! Checks at run time, when the sizes are known.
 
 use super::dim::{Dim, Span};
-use super::meet::System;
-use super::place::Place;
-use super::vars::Var;
+use super::place::{Place, Var};
+use super::solver::System;
 use super::{Names, PartialShape, ShapeOp};
 use crate::error::Count;
 use crate::shape::{ByName, Signature, join, joint_ndim, joint_size};
@@ -174,10 +173,10 @@ impl fmt::Display for Check {
 }
 
 impl System<'_, '_> {
-    /// The checks that the sizes at the first `count` axes go together, from the sizes before anything is forced.
-    pub(super) fn checks(&mut self, count: usize) -> Vec<Check> {
+    /// The checks that sizes go together, from the sizes before anything is forced.
+    pub(super) fn checks(&mut self) -> Vec<Check> {
         let (mut checks, mut listed) = (Vec::new(), ByName::new());
-        for axis in 0..count {
+        for axis in 0..self.axes.count {
             self.axis_checks(axis, &mut checks, &mut listed);
         }
         checks
@@ -186,9 +185,9 @@ impl System<'_, '_> {
     /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
     /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
     fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
-        let (mut open, mut forced, mut known) = (Vec::new(), None, self.axes.sizes[axis].single());
-        for &entry in self.axes.at(axis) {
-            let (span, root) = (self.span_at(entry), entry.var().map(|var| self.vars.root(var)));
+        let (mut open, mut forced, mut known) = (Vec::new(), None, self.axes.number(axis).single());
+        for entry in self.axes.at(axis) {
+            let (span, root) = (self.span_of(entry), entry.var().map(|var| self.vars.root(var)));
             let is_one = span == Span::ONE && !entry.is_fixed();
             if is_one || root.is_some_and(|root| !self.vars.is_first_at(root, axis)) {
                 continue;

@@ -1,6 +1,6 @@
-//! Shapes whose sizes do not meet: branches, of which one is chosen, and ranks.
+//! Shapes that leave each other's sizes as they are: branches, of which one is chosen, and ranks.
 
-use super::statement::{dims, list};
+use super::statement::list;
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
 use alloc::{vec, vec::Vec};
@@ -89,6 +89,6 @@ pub fn infer_ranks<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> Ve
         most = most.zip(shape.ndim()).map(|(most, ndim)| most.max(ndim));
     }
     let Some(most) = most else { return vec![PartialShape::unranked(); shapes.len()] };
-    let new = |shape: &PartialShape| PartialShape::from(vec![Dim::Known(1); most - dims(shape).len()]);
-    list(shapes.len(), &mut |i| new(shapes[i]).with_base(shapes[i]))
+    let new = |shape: &PartialShape| vec![Dim::Known(1); most - shape.ndim().unwrap_or(most)];
+    list(shapes.len(), &mut |i| PartialShape::from(new(shapes[i])).with_base(shapes[i]))
 }

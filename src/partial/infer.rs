@@ -123,7 +123,7 @@ pub(super) fn infer(
     operation: &ShapeOp<'_>,
     shapes: &[&PartialShape],
 ) -> Result<PartialShape, BroadcastError> {
-    Ok(operation.infer(&mut Names::new(), None, shapes)?.results.swap_remove(0))
+    Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -154,9 +154,10 @@ pub fn infer_result_shape<'p>(
 ) -> Result<Option<PartialShape>, BroadcastError> {
     let shapes: Vec<_> = operands.into_iter().collect();
     let is_known = shapes.iter().any(|shape| shape.ndim().is_some());
-    let statement = Call::new(&caller::PARTIAL_TOGETHER, None, &shapes, &[]).together();
-    let solution = Statement { is_ranked: true, ..statement }.solve(&mut Names::new())?;
-    Ok(is_known.then_some(solution.result))
+    let call = Call::new(&caller::PARTIAL_TOGETHER, None, &shapes, &[]);
+    let (result, _) = Statement { is_ranked: true, ..Call { has_checks: false, ..call }.together() }
+        .solve(&mut Names::new())?;
+    Ok(is_known.then_some(result))
 }
 
 /// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.

@@ -1,15 +1,15 @@
 //! Names that stand for the same sizes in several operations: the only place that knows their sizes.
 
 use super::dim::{Dim, Span};
-use super::meet::{Conditions, System};
-use super::place::PackedPlace;
+use super::place::{Clash, PackedPlace, Var};
 use super::shape_op::{InferredShapes, ShapeOp};
-use super::statement::{Part, list};
-use super::vars::{Class, Note, Origin, Var, Vars};
+use super::solver::{Conditions, System};
+use super::statement::list;
+use super::vars::{Class, Origin, Vars};
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
 use crate::shape::ByName;
-use alloc::{boxed::Box, format, vec, vec::Vec};
+use alloc::{boxed::Box, format, vec::Vec};
 use core::fmt;
 
 /// The sizes of names, across all operations of a program.
@@ -50,7 +50,6 @@ pub struct Names {
     pub(super) labels: Vec<Box<str>>,
     /// The classes as they were before each change in the current call.
     pub(super) changes: Vec<(Var, Class)>,
-    pub(super) notes: Vec<Note>,
     /// How many names [`fresh`](Self::fresh) has tried.
     fresh: usize,
 }
@@ -209,7 +208,7 @@ impl Names {
         operation: &ShapeOp<'s>,
         operands: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>())
+        operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
     }
 
     /// Combines two descriptions of the shape of `of`, and binds the names in them.
@@ -283,8 +282,8 @@ impl Names {
         sizes: &[usize],
     ) -> Result<(), BroadcastError> {
         let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
-        let mut vars = Vars::new(self, of, &builder);
-        vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis))?;
+        let mut vars = Vars::new(self, of);
+        vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis), &builder)?;
         vars.keep();
         Ok(())
     }
@@ -333,7 +332,6 @@ impl Names {
         if id == self.dims.len() {
             self.dims.push(Dim::named(name, Span::ANY));
             self.classes.push(Class::of(id));
-            self.notes.push(Note::NONE);
         }
         id
     }
@@ -373,24 +371,26 @@ pub(super) fn merge_shapes(
     a: &PartialShape,
     b: &PartialShape,
 ) -> Result<PartialShape, BroadcastError> {
-    let builder = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
-    let shapes = match [a.dims(), b.dims()] {
-        [Some(own), Some(other)] => vec![own, other],
-        [Some(dims), None] | [None, Some(dims)] => vec![dims],
-        [None, None] => return Ok(PartialShape::unranked()),
+    let builder = || ErrorBuilder::new(&caller::MERGE, &[(a, None), (b, None)]).label(of);
+    let (ndim, entries) = match (a.ndim(), b.ndim()) {
+        (Some(own), Some(other)) if own != other => {
+            let found = Count(other);
+            return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {own}"));
+        }
+        (Some(own), Some(other)) => (own, own + other),
+        (Some(ndim), None) | (None, Some(ndim)) => (ndim, ndim),
+        (None, None) => return Ok(PartialShape::unranked()),
     };
-    let (own, other) = (shapes[0].len(), shapes[shapes.len() - 1].len());
-    if own != other {
-        let found = Count(other);
-        return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {own}"));
+    let mut conditions = Conditions::new(ndim, entries);
+    for shape in [a, b] {
+        conditions.add(PackedPlace::SHAPE, shape.dims().unwrap_or_default(), &|axis| Some((axis, true)));
     }
-    let mut conditions = Conditions::new(own, own * shapes.len());
-    for dims in shapes {
-        conditions.add(PackedPlace::SHAPE, dims, &|axis| Some((axis, true)));
-    }
-    let mut system = System::new(conditions, Vars::new(names, of, &builder))?;
-    system.solve().map_err(|clash| clash.incompatible(builder()))?;
-    let sizes = system.joint_sizes(0..own);
-    system.vars.keep();
-    Ok(sizes.into())
+    let merged = |names| {
+        let mut system = System::new(conditions, names, of)?;
+        system.solve()?;
+        let sizes = list(ndim, &mut |axis| system.size(axis).0);
+        system.vars.keep();
+        Ok(sizes.into())
+    };
+    merged(names).map_err(|clash: Clash| clash.error(builder()))
 }

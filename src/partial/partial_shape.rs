@@ -1,7 +1,7 @@
 //! Partially known shapes.
 
 use super::names::merge_shapes;
-use super::statement::{Part, list};
+use super::statement::list;
 use super::{Dim, Names};
 use crate::error::{BroadcastError, Shape};
 use alloc::vec::Vec;
@@ -301,7 +301,7 @@ impl PartialShape {
 
 impl From<&PartialShape> for Shape {
     fn from(shape: &PartialShape) -> Self {
-        Shape::from(&Part::whole(shape))
+        Shape::from(&(shape, None))
     }
 }
 

@@ -1,8 +1,9 @@
-//! Axes of operands and of the result, as checks and errors name them.
+//! Axes of operands and of the result, as checks and errors name them, and sizes that stand there.
 
-use crate::error::{Mark, owner};
+use super::dim::{Dim, Span};
+use crate::error::{BroadcastError, ErrorBuilder, Mark, fail, owner};
 use crate::shape::{joint_ndim, joint_size};
-use alloc::{format, string::String, string::ToString};
+use alloc::{format, string::String, string::ToString, vec::Vec};
 use core::fmt;
 
 /// An axis of an operand or of the result, in a [`Check`](super::Check) or a message.
@@ -107,6 +108,78 @@ impl From<PackedPlace> for Place {
             PackedPlace::RESULT => Self::Result { axis },
             PackedPlace::TARGET => Self::Operand { operand: 1, axis },
             operand => Self::Operand { operand: operand as usize, axis },
+        }
+    }
+}
+
+/// The position of a name in [`Names`](super::Names).
+pub(super) type Var = u32;
+
+/// A size of a shape, at the axis where it has a condition.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'s> {
+    pub(super) dim: &'s Dim,
+    pub(super) place: PackedPlace,
+    /// The axis of the condition.
+    pub(super) axis: u32,
+    /// The variable of a named size, else `NO_VAR`, in the bits below `FIXED`. As fields of their own, they would make a long
+    /// list a third longer.
+    bits: u32,
+}
+
+const FIXED: u32 = 1 << 31;
+const NO_VAR: Var = FIXED - 1;
+
+/// One of two sizes that exclude each other: as written, and what is left of it.
+pub(super) type Side<'s> = (Entry<'s>, Span);
+
+impl<'s> Entry<'s> {
+    /// A size without a variable.
+    pub(super) fn new(dim: &'s Dim, place: PackedPlace, axis: usize, is_fixed: bool) -> Self {
+        Self { dim, place, axis: compact(axis), bits: if is_fixed { FIXED | NO_VAR } else { NO_VAR } }
+    }
+
+    pub(super) fn with_var(self, var: Option<Var>) -> Self {
+        Self { bits: self.bits & FIXED | var.unwrap_or(NO_VAR), ..self }
+    }
+
+    pub(super) fn var(&self) -> Option<Var> {
+        Some(self.bits & NO_VAR).filter(|&var| var != NO_VAR)
+    }
+
+    pub(super) fn is_fixed(&self) -> bool {
+        self.bits & FIXED != 0
+    }
+}
+
+/// Sizes that exclude each other.
+pub(super) enum Clash {
+    /// Two sizes of one axis.
+    Sizes { axis: usize, places: [PackedPlace; 2], dims: [Dim; 2], note: String },
+    /// Two sizes of one name, found at `place`.
+    Name { place: PackedPlace, marks: Vec<Mark>, dims: [Dim; 2], text: String },
+}
+
+impl Clash {
+    /// The clash, with another number for its axis.
+    pub(super) fn at(mut self, at: usize) -> Self {
+        if let Self::Sizes { axis, .. } = &mut self {
+            *axis = at;
+        }
+        self
+    }
+
+    /// The error of the clash, with the positions of its shapes.
+    pub(super) fn error(self, builder: ErrorBuilder) -> BroadcastError {
+        match self {
+            Self::Sizes { axis, places: [a, b], dims: [first, second], note } => {
+                let shapes = if a.operand == b.operand { [0, 1] } else { [a.shape(), b.shape()] };
+                builder.clash(axis, [&first, &second], shapes, &note)
+            }
+            Self::Name { place, marks, dims: [was, now], text } => {
+                let builder = builder.at(place.axis.into()).marks(&marks).sizes(&[&was, &now]);
+                fail!(builder, DeclaredName, "{text}")
+            }
         }
     }
 }

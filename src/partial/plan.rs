@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes)?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
         let (inferred, checks) = (found.results.swap_remove(0), found.checks);
         Ok(Self { operands, result: None, inferred, checks })
     }
@@ -187,17 +187,16 @@ impl Plan {
             let builder = builder();
             return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let mut vars = Vars::new(names, of, &builder);
+        let mut vars = Vars::new(names, of);
         for (operand, planned) in self.operands.iter().enumerate() {
             let place = |axis| PackedPlace::new(operand, axis);
-            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place)?;
+            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place, &builder)?;
         }
         let joint = joint_shape(shapes, &builder)?;
         check_len(&joint, builder)?;
         if let Some(result) = &self.result {
-            vars.accept(result, &joint, " of the result", &|axis| {
-                PackedPlace::at(PackedPlace::RESULT, axis)
-            })?;
+            let place = |axis| PackedPlace::at(PackedPlace::RESULT, axis);
+            vars.accept(result, &joint, " of the result", &place, &builder)?;
         }
         vars.keep();
         Ok(joint)

@@ -1,11 +1,10 @@
 //! Decisions, and the verification of a result's declared shape.
 
 use super::dim::{Dim, Span};
-use super::meet::{Clash, System};
-use super::place::PackedPlace;
+use super::place::{Clash, PackedPlace};
 use super::shape_op::{InferredShapes, ShapeOp};
-use super::statement::{Call, Part, Statement, check_overflow, dims, with_unranked};
-use super::vars::Vars;
+use super::solver::System;
+use super::statement::{Call, Statement, check_overflow, list};
 use super::{Check, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
 use crate::shape::ByName;
@@ -110,7 +109,7 @@ impl Decision {
 /// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
-    ShapeOp::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>()).into()
+    ShapeOp::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
 }
 
 /// Whether operands go together and give a result of a declared shape.
@@ -240,22 +239,21 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>, BroadcastError> {
+    let call = Call::new(&caller::VERIFY, None, operands, &[]);
+    let builder = || call.builder().to(result);
     if operands.is_empty() {
-        let builder = Call::new(&caller::VERIFY_NOTHING, None, operands, &[]).builder().to(result);
+        let builder = call.builder_of(&caller::VERIFY_NOTHING).to(result);
         return Err(fail!(builder, NoOperands, "there are no operands, expected at least 1"));
     }
-    let call = Call::new(&caller::VERIFY, None, operands, &[]);
-    let Statement { call, conditions, checked: ndim, .. } = call.together();
-    let (parts, mut names) = (&call.parts, Names::new());
-    let builder = || call.builder().to(result);
-    let mut system = System::new(conditions, Vars::new(&mut names, None, &builder))?;
-    let checks = system.checks(ndim);
-    system.solve().map_err(|clash| clash.incompatible(builder()))?;
-    let sizes = system.joint_sizes(0..ndim);
+    let (Statement { mut conditions, .. }, mut names) = (call.together(), Names::new());
+    conditions.entries.reserve_exact(result.ndim().unwrap_or(0));
+    let ndim = conditions.count;
+    let (mut system, checks) = call.solve(conditions, &mut names).map_err(|clash| clash.error(builder()))?;
+    let sizes = list(ndim, &mut |axis| system.size(axis).0);
     check_overflow(&sizes, &builder)?;
-    let mut checks = with_unranked(checks, parts, &sizes);
-    let unranked = parts.iter().filter(|part| part.shape.ndim().is_none()).count();
-    let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == parts.len());
+    let mut checks = call.with_unranked(checks, &sizes);
+    let unranked = operands.iter().filter(|shape| shape.ndim().is_none()).count();
+    let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == operands.len());
     let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
     if open && declared.len() >= ndim {
         checks.push(Check::ResultAxes { ndim: declared.len() });
@@ -263,7 +261,7 @@ pub(super) fn result_checks(
         return Err(axis_count(builder(), open, ndim, declared.len()));
     }
     if rule != Some(ResultRule::AllowCast) {
-        let mut places = first_places(parts);
+        let mut places = first_places(operands);
         for (axis, dim) in declared.iter().enumerate() {
             // an operand `*` may have any size
             let inferred = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
@@ -279,7 +277,7 @@ pub(super) fn result_checks(
     }
     if rule != Some(ResultRule::Exact) {
         system.declare(declared, !open).map_err(|clash| {
-            let Clash::Sizes { axis, .. } = clash else { return clash.incompatible(builder()) };
+            let Clash::Sizes { axis, .. } = clash else { return clash.error(builder()) };
             let inferred = (axis + ndim).checked_sub(declared.len()).map_or(&Dim::Unknown, |i| &sizes[i]);
             result_size(builder(), axis, [inferred, &declared[axis]], "a size")
         })?;
@@ -318,7 +316,7 @@ fn add_checks(
 /// The place of the only size at an axis that may differ from 1: it is the result's size.
 fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
     let mut only = None;
-    for &entry in system.axes.at(axis) {
+    for entry in system.axes.at(axis) {
         let place = Place::from(entry.place);
         if *entry.dim != Dim::Known(1) && only.replace(place).is_some() {
             return None;
@@ -328,10 +326,10 @@ fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
 }
 
 /// The first axis of each name in the operands.
-fn first_places(parts: &[Part<'_>]) -> ByName<Place> {
+fn first_places(operands: &[&PartialShape]) -> ByName<Place> {
     let mut places = ByName::new();
-    for (operand, part) in parts.iter().enumerate() {
-        for (axis, dim) in dims(part.shape).iter().enumerate() {
+    for (operand, shape) in operands.iter().enumerate() {
+        for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
             if let Some(name) = dim.as_name() {
                 places.or_insert(name, Place::from(PackedPlace::new(operand, axis)));
             }

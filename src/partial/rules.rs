@@ -1,14 +1,17 @@
 //! The conditions of each operation: at which axis each size of its operands has one.
 
 use super::dim::Dim;
-use super::place::PackedPlace;
-use super::statement::{AxisWords, Call, Numbers, Part, ResultSize, Statement, dims, every, list};
+use super::place::{Entry, PackedPlace};
+use super::solver::At;
+use super::statement::{Call, Statement, list};
 use crate::error::{BroadcastError, fail, signed};
+use crate::sealed::Sealed;
 use crate::shape::{
     Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
     leading_target_axes, too_many_axes,
 };
 use alloc::{vec, vec::Vec};
+use ndarray::IxDyn;
 
 type Stated<'a> = Result<Statement<'a>, BroadcastError>;
 
@@ -16,26 +19,24 @@ type Stated<'a> = Result<Statement<'a>, BroadcastError>;
 impl<'a> Call<'a> {
     /// All shapes, aligned at the right.
     pub(super) fn together(self) -> Statement<'a> {
-        let mut ndim = 0;
-        for part in &self.parts {
-            ndim = ndim.max(dims(part.shape).len());
-        }
-        Statement::new(self, ndim, &|_, own, axis| Some((ndim - dims(own.shape).len() + axis, false)))
+        let ndim = self.most(&|operand| self.dims(operand).len());
+        Statement::new(self, ndim, &|operand, axis| Some((ndim - self.dims(operand).len() + axis, false)))
     }
 
-    pub(super) fn broadcast_to(mut self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
-        self.sizes = Some(sizes);
+    pub(super) fn broadcast_to(self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
+        let call = Call { sizes: Some(sizes), ..self };
         // a size that is not known could be any
-        let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref()).unwrap_or(0)).collect();
-        check_target(&numbers, Placeholder::Keeps, &|| self.builder())?;
+        let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref())).collect();
+        check_target(&numbers, Placeholder::Keeps, &|| call.builder())?;
         // all axes of the target may be axes of `*`
-        leading_target_axes(self.ndim(0).unwrap_or(sizes.len()), &numbers, &|| self.builder())?;
-        let new = sizes.len() - self.dims(0).len();
-        let mut statement = Statement::new(self, sizes.len(), &|_, _, axis| Some((new + axis, false)));
+        leading_target_axes(call.ndim(0).unwrap_or(sizes.len()), &numbers, &|| call.builder())?;
+        let new = sizes.len() - call.dims(0).len();
+        let mut statement = Statement::new(call, sizes.len(), &|_, axis| Some((new + axis, false)));
         // a size that is kept stands alone
         for (axis, dim) in sizes.iter().enumerate() {
             if let Some(dim) = dim {
-                statement.conditions.push(axis, dim, PackedPlace::at(PackedPlace::TARGET, axis), true);
+                let place = PackedPlace::at(PackedPlace::TARGET, axis);
+                statement.conditions.entries.push(Entry::new(dim, place, axis, true));
             }
         }
         Ok(Statement { is_ranked: true, ..statement })
@@ -50,125 +51,102 @@ impl<'a> Call<'a> {
             let expected = call.ndim(0).unwrap_or(others.len()) + numbers.len();
             check_axis_count(expected, ndim, OF_TARGET, || call.builder())?;
         }
-        Ok(call.placed(0, &others, true, ndim))
+        Ok(call.placed(&others, true, ndim))
     }
 
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
         let call = self.with_target(numbers);
         check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.builder())?;
-        let (axes, ndim) = (call.positions(numbers, call.ndim(1))?, call.ndim(1));
-        Ok(call.placed(0, &axes, false, ndim))
+        Ok(call.placed(&call.positions(numbers, call.ndim(1))?, false, call.ndim(1)))
     }
 
-    pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.with_target(numbers);
-        check_axis_count(call.ndim(1).unwrap_or(numbers.len()), numbers.len(), FOR_TARGET, || {
-            call.builder()
-        })?;
-        let (positions, count) = (call.positions(numbers, call.ndim(0))?, numbers.len());
-        let ndim = call.dims(0).len();
-        let mut axes = vec![None; ndim];
-        for (axis, &position) in positions.iter().enumerate() {
-            axes[position] = Some((axis, true));
-        }
-        // the axes of the target, in its order
-        let at = |operand: usize, _: Part<'_>, axis: usize| {
-            if operand == 0 { axes[axis] } else { Some((axis, false)) }
+    /// Axis `i` of the array has its condition at axis `axes[i]` of the target, which has `ndim` axes.
+    fn placed(self, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
+        let at = |operand, axis: usize| {
+            if operand == 0 { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
         };
-        let result = call.ndim(0).or(call.ndim(1)).map(|_| list(count, &mut ResultSize::OfTarget));
-        let statement = Statement::new(call, count, &at).with_result(result);
-        Ok(Statement { words: AxisWords::Placed(ndim), ..statement })
+        Statement { is_ranked: ndim.is_some(), ..Statement::new(self, ndim.unwrap_or(0), &at) }
     }
 
-    /// Axis `i` of the operand `small` has its condition at axis `axes[i]` of the other operand, whose sizes are fixed and which
-    /// has `ndim` axes.
-    fn placed(self, small: usize, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
-        let at = |operand: usize, _: Part<'_>, axis: usize| {
-            if operand == small { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
-        };
-        let statement = Statement::new(self, ndim.unwrap_or(0), &at);
-        Statement { is_ranked: ndim.is_some(), ..statement }
-    }
-
-    pub(super) fn sum(mut self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
-        self.axes = numbers;
-        let mut result = Vec::new();
-        for (axis, is_reduced) in self.flags(numbers, self.ndim(0))?.into_iter().enumerate() {
-            if !is_reduced {
-                result.push(ResultSize::Joint(axis));
-            } else if keepdims {
-                result.push(ResultSize::One);
+    pub(super) fn sum(self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
+        static ONE: Dim = Dim::Known(1);
+        let call = Call { axes: numbers, ..self };
+        let (mut axes, mut ones, mut count) = (Vec::new(), Vec::new(), 0);
+        for is_reduced in call.flags(numbers, call.ndim(0))? {
+            axes.push((!is_reduced).then_some((count, true)));
+            if is_reduced && keepdims {
+                ones.push(Entry::new(&ONE, PackedPlace::at(PackedPlace::RESULT, count), count, true));
             }
+            count += usize::from(keepdims || !is_reduced);
         }
-        let count = self.dims(0).len();
-        Ok(Statement { checked: 0, result, ..Statement::new(self, count, &|_, _, axis| Some((axis, true))) })
+        let mut statement = Statement::new(call, count, &|_, axis| axes[axis]);
+        statement.conditions.entries.append(&mut ones);
+        Ok(statement)
     }
 
     pub(super) fn sum_to(self) -> Stated<'a> {
         let call = self.with_target(&[]);
         call.check_bases()?;
-        let ((batch, base), target) = (call.parts[0].split(), call.dims(1));
-        let (is_ranked, whole) = (call.is_ranked(), batch.len() + base.len());
-        let new = if is_ranked { batch.len().checked_sub(target.len()) } else { Some(0) };
-        let Some(new) = new else {
-            return Err(too_many_axes(call.builder(), batch.len(), target.len()));
+        let (batch, target, is_ranked) = (call.split(0).0.len(), call.dims(1).len(), call.is_ranked());
+        let Some(new) = (if is_ranked { batch.checked_sub(target) } else { Some(0) }) else {
+            return Err(too_many_axes(call.builder(), batch, target));
         };
-        let axes = if is_ranked { list(target.len(), &mut |axis| new + axis) } else { Vec::new() };
-        let mut size = |axis| {
-            if is_ranked { ResultSize::OfTarget(new + axis) } else { ResultSize::Joint(whole + axis) }
-        };
-        let mut result = list(target.len(), &mut size);
-        let mut base = every(batch.len()..whole);
-        match call.parts[0].base.filter(|_| call.ndim(0).is_none()) {
-            // the base of an array without a number of axes, unless it is absurdly long
-            Some(base) if base > 1 << 16 => return Ok(call.placed(1, &axes, false, None)),
-            Some(unknown) => base = list(unknown, &mut |_| ResultSize::Unknown),
-            None => {}
+        // the target and the base of an array without a number of axes, unless the base is absurdly long
+        let base = call.base(0).unwrap_or(0);
+        let whole = call.ndim(0).or((base <= 1 << 16).then_some(target + base));
+        let count = whole.unwrap_or(target);
+        let at = |operand, axis| Some(if operand == 0 { (axis, true) } else { (new + axis, !is_ranked) });
+        let (result, targets) = (new..count, new..new + target);
+        let is_ranked = call.ndim(1).and(whole).is_some();
+        Ok(Statement { result, targets, is_ranked, ..Statement::new(call, count, &at) })
+    }
+
+    pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
+        let (call, count) = (self.with_target(numbers), numbers.len());
+        check_axis_count(call.ndim(1).unwrap_or(count), count, FOR_TARGET, || call.builder())?;
+        let positions = call.positions(numbers, call.ndim(0))?;
+        let mut axes = vec![None; call.dims(0).len()];
+        for (axis, &position) in positions.iter().enumerate() {
+            axes[position] = Some((axis, true));
         }
-        result.append(&mut base);
-        let result = call.ndim(1).map(|_| result);
-        Ok(call.placed(1, &axes, false, Some(whole)).with_result(result))
+        // the axes of the target, in its order
+        let at = |operand, axis: usize| if operand == 0 { axes[axis] } else { Some((axis, false)) };
+        let is_ranked = call.ndim(0).or(call.ndim(1)).is_some();
+        let statement = Statement::new(call, count, &at);
+        Ok(Statement { targets: 0..count, numbers: positions, is_ranked, ..statement })
     }
 
     /// The batches together.
     pub(super) fn batches(self) -> Stated<'a> {
         self.check_bases()?;
-        Ok(self.batches_after(0))
+        Ok(self.batches_after(0, &|_, _| None))
     }
 
     /// The batches and, by themselves, the bases together.
     pub(super) fn batches_and_bases(self) -> Stated<'a> {
         self.check_bases()?;
-        let mut bases = 0;
-        for part in &self.parts {
-            bases = bases.max(part.split().1.len());
-        }
-        Ok(self.batches_after(bases))
+        let bases = self.most(&|operand| self.split(operand).1.len());
+        Ok(self
+            .batches_after(bases, &|operand, axis| Some((bases - self.split(operand).1.len() + axis, false))))
     }
 
-    /// Batches together, after `bases` axes of the bases together, whose errors come first.
-    fn batches_after(self, bases: usize) -> Statement<'a> {
-        let (batches, count) = (self.batch_axes(), self.batch_axes() + bases);
-        let at = |_: usize, part: Part<'_>, axis: usize| {
-            let (batch, base) = part.split();
-            match axis.checked_sub(batch.len()) {
-                None => Some((bases + batches - batch.len() + axis, false)),
-                Some(axis) => (bases > 0).then(|| (bases - base.len() + axis, false)),
+    /// Batches together, after `bases` axes of the bases, whose errors come first. `at` takes an operand and one of its base
+    /// axes.
+    pub(super) fn batches_after(self, bases: usize, at: &dyn Fn(usize, usize) -> At) -> Statement<'a> {
+        let count = bases + self.batch_axes();
+        let at = |operand: usize, axis: usize| {
+            let batch = self.split(operand).0.len();
+            match axis.checked_sub(batch) {
+                None => Some((count - batch + axis, false)),
+                Some(axis) => at(operand, axis),
             }
         };
-        let mut result = every(bases..count);
-        // the batches are the first axes of the result
-        result.append(&mut every(0..bases));
-        Statement { result, words: AxisWords::Bases(bases), ..Statement::new(self, count, &at) }
+        Statement { bases, result: bases..count, ..Statement::new(self, count, &at) }
     }
 
     /// The most batch axes of an operand.
     pub(super) fn batch_axes(&self) -> usize {
-        let mut most = 0;
-        for part in &self.parts {
-            most = most.max(part.split().0.len());
-        }
-        most
+        self.most(&|operand| self.split(operand).0.len())
     }
 
     /// Checks that operands have as many axes as their bases.
@@ -176,9 +154,8 @@ impl<'a> Call<'a> {
     /// # Errors
     /// `DeclaredAxes`.
     fn check_bases(&self) -> Result<(), BroadcastError> {
-        for (operand, part) in self.parts.iter().enumerate() {
-            let (Some(found), Some(base)) = (part.shape.ndim(), part.base) else { continue };
-            if found < base {
+        for (operand, &base) in self.bases.iter().enumerate() {
+            if let Some(found) = self.ndim(operand).filter(|&found| found < base) {
                 return Err(fail!(
                     self.builder(),
                     DeclaredAxes,
@@ -221,11 +198,27 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The number of a size in a target, as for an array, if it is known: -1 keeps a size.
-fn number(size: Option<&Dim>) -> Option<i128> {
+/// The number of a size in a target, as for an array: -1 keeps a size, and one that is not known is 0.
+fn number(size: Option<&Dim>) -> i128 {
     match size {
-        Some(Dim::Known(size)) => Some(*size as i128),
-        Some(_) => None,
-        None => Some(-1),
+        Some(Dim::Known(size)) => *size as i128,
+        Some(_) => 0,
+        None => -1,
+    }
+}
+
+/// The axes of a caller, by their numbers.
+struct Numbers<'a>(&'a [i128]);
+
+impl Sealed for Numbers<'_> {}
+impl Axes for Numbers<'_> {
+    type Count = IxDyn;
+
+    fn axis_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn nth(&self, i: usize) -> i128 {
+        self.0[i]
     }
 }

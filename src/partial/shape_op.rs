@@ -1,11 +1,12 @@
 //! Operations on partially known shapes, and their results.
 
 use super::choices::{infer_branches, infer_ranks};
-use super::statement::{Call, Solution, list};
+use super::statement::{Call, Statement, list};
 use super::{Check, Dim, Names, PartialShape};
-use crate::error::{BroadcastError, caller};
+use crate::error::{BroadcastError, caller, fail};
 use crate::shape::Signature;
-use alloc::{vec, vec::Vec};
+use alloc::{borrow::ToOwned, vec, vec::Vec};
+use core::slice::from_ref;
 
 /// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
 ///
@@ -108,50 +109,86 @@ impl<'s> ShapeOp<'s> {
         names: &mut Names,
         of: Option<&str>,
         shapes: &[&PartialShape],
+        has_checks: bool,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        let of_bases = |words, expected, bases: &[usize], this: &dyn Fn() -> ShapeOp<'static>| {
-            Call::new(words, of, shapes, bases).expect(expected, this)
-        };
-        let call =
-            |words, expected, this: &dyn Fn() -> ShapeOp<'static>| of_bases(words, expected, &[], this);
+        let call = |words| Call { has_checks, ..Call::new(words, of, shapes, &[]) };
         let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
-        let statement = match self {
-            Self::Together => Call::new(&caller::PARTIAL_TOGETHER, of, shapes, &[]).together(),
-            Self::Ranks => return chosen(infer_ranks(&resolved(names))),
-            Self::Branches => return chosen(vec![infer_branches(&resolved(names))?]),
+        match self {
+            Self::Together => {
+                let (result, checks) = call(&caller::PARTIAL_TOGETHER).together().solve(names)?;
+                Ok(InferredShapes::of(vec![result], checks))
+            }
+            Self::Ranks => chosen(infer_ranks(&resolved(names))),
+            Self::Branches => chosen(vec![infer_branches(&resolved(names))?]),
             Self::Target(sizes) => {
-                call(&caller::TO_TARGET, 1, &|| ShapeOp::Target(sizes.clone()))?.broadcast_to(sizes)?
+                call(&caller::TO_TARGET).infer(names, 1, &Call::broadcast_to, &ShapeOp::Target, &sizes[..])
             }
             Self::Axes(axes) => {
-                call(&caller::ALONG_AXES, 2, &|| ShapeOp::Axes(axes.clone()))?.broadcast_axes(axes)?
+                call(&caller::ALONG_AXES).infer(names, 2, &Call::broadcast_axes, &ShapeOp::Axes, &axes[..])
             }
             Self::InDim(axes) => {
-                call(&caller::IN_DIM, 2, &|| ShapeOp::InDim(axes.clone()))?.broadcast_in_dim(axes)?
+                call(&caller::IN_DIM).infer(names, 2, &Call::broadcast_in_dim, &ShapeOp::InDim, &axes[..])
             }
-            Self::Batch(bases) => {
-                let this = || ShapeOp::Batch(bases.clone());
-                of_bases(&caller::PARTIAL_BATCHES, bases.len(), bases, &this)?.batches()?
+            Self::Batch(bases) => Call { bases, ..call(&caller::PARTIAL_BATCHES) }.infer(
+                names,
+                bases.len(),
+                &|call, _| call.batches(),
+                &ShapeOp::Batch,
+                &bases[..],
+            ),
+            Self::BatchMap(bases) => Call { bases, ..call(&caller::PARTIAL_BATCHES) }.infer(
+                names,
+                bases.len(),
+                &|call, _| call.batches_and_bases(),
+                &ShapeOp::BatchMap,
+                &bases[..],
+            ),
+            &Self::Sum { ref axes, keepdims } => call(&caller::SUM_AXES).infer(
+                names,
+                1,
+                &|call, axes| call.sum(axes, keepdims),
+                &|axes| ShapeOp::Sum { axes, keepdims },
+                &axes[..],
+            ),
+            Self::SumTo => {
+                call(&caller::SUM_TO).infer(names, 2, &|call, ()| call.sum_to(), &|()| ShapeOp::SumTo, &())
             }
-            Self::BatchMap(bases) => {
-                let this = || ShapeOp::BatchMap(bases.clone());
-                of_bases(&caller::PARTIAL_BATCHES, bases.len(), bases, &this)?.batches_and_bases()?
-            }
-            Self::Sum { axes, keepdims: keeps } => {
-                let this = || ShapeOp::Sum { axes: axes.clone(), keepdims: *keeps };
-                call(&caller::SUM_AXES, 1, &this)?.sum(axes, *keeps)?
-            }
-            Self::SumTo => call(&caller::SUM_TO, 2, &|| ShapeOp::SumTo)?.sum_to()?,
             Self::SumInDim(axes) => {
-                call(&caller::SUM_IN_DIM, 2, &|| ShapeOp::SumInDim(axes.clone()))?.sum_in_dim(axes)?
+                call(&caller::SUM_IN_DIM).infer(names, 2, &Call::sum_in_dim, &ShapeOp::SumInDim, &axes[..])
             }
-            Self::SumBatchTo(base) => {
-                let this = || ShapeOp::SumBatchTo(*base);
-                of_bases(&caller::PARTIAL_BATCH_SUM, 2, &[*base], &this)?.sum_to()?
-            }
-            Self::Signature(signature) => return signature.infer_in(names, of, shapes),
-        };
-        let Solution { result, checks, .. } = statement.solve(names)?;
+            Self::SumBatchTo(base) => Call { bases: from_ref(base), ..call(&caller::PARTIAL_BATCH_SUM) }
+                .infer(names, 2, &|call, _| call.sum_to(), &ShapeOp::SumBatchTo, base),
+            Self::Signature(signature) => signature.infer_in(names, of, shapes),
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    /// The result of an operation on `expected` operands, by its rule. If some of them are `*`, the only check is that the
+    /// operation succeeds, which is `make` of `data`.
+    ///
+    /// # Errors
+    /// `OperandCount`; those of the rule and of [`Statement::solve`].
+    fn infer<'s, P: ToOwned + ?Sized>(
+        self,
+        names: &mut Names,
+        expected: usize,
+        rule: &dyn Fn(Self, &'a P) -> Result<Statement<'a>, BroadcastError>,
+        make: &dyn Fn(P::Owned) -> ShapeOp<'static>,
+        data: &'a P,
+    ) -> Result<InferredShapes<'s>, BroadcastError> {
+        let found = self.shapes.len();
+        if expected != found {
+            let builder = self.builder_of(&caller::OPERATE);
+            let error =
+                fail!(builder, OperandCount, "the number of operands is {found}, expected {expected}");
+            return Err(error);
+        }
+        let (result, mut checks) = rule(self, data)?.solve(names)?;
+        if !self.is_ranked() {
+            checks = vec![Check::Succeeds { operation: make(data.to_owned()) }];
+        }
         Ok(InferredShapes::of(vec![result], checks))
     }
 }

@@ -1,9 +1,10 @@
 //! Signatures on partially known shapes.
 
-use super::statement::{Call, SymbolAxes, list};
+use super::place::{Clash, PackedPlace};
+use super::statement::{Call, Statement, finish, list};
 use super::{Check, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, caller};
-use crate::shape::{Cores, Signature, base_axes};
+use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -66,7 +67,7 @@ impl<'s> Signature<'s> {
             Some(base) if operand < self.operands() => base.len().min(ndims[operand]),
             _ => 0,
         });
-        let mut call = Call { text: self.text(), ..Call::new(&caller::SIGNATURE, of, shapes, &own) };
+        let call = Call { text: self.text(), ..Call::new(&caller::SIGNATURE, of, shapes, &own) };
         if shapes.len() != self.operands() {
             return Err(self.operand_count(call.builder(), shapes.len()));
         }
@@ -79,16 +80,112 @@ impl<'s> Signature<'s> {
             lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
             lacks_sizes |= found == usize::MAX && !base.is_empty();
         }
-        if !call.is_ranked() {
-            // other checks speak of whole operands, or of axes that `*` does not have yet
-            call.check = Some((Check::Applies { signature: self.text().into() }, lacks_sizes));
-        }
+        let applies = || vec![Check::Applies { signature: self.text().into() }];
         if lacks_axes {
             let any = vec![PartialShape::unranked(); self.results()];
-            let checks = call.check.map(|(check, _)| check).into_iter().collect();
-            return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, checks) });
+            return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, applies()) });
         }
-        let axes = SymbolAxes::of(cores, self.operands());
-        Ok(axes.results(axes.statement(call).solve(names)?))
+        let mut found = SymbolAxes::of(cores, call).infer(names)?;
+        // other checks speak of whole operands, or of axes that `*` does not have yet
+        if lacks_sizes || !call.is_ranked() && !found.checks.is_empty() {
+            found.checks = applies();
+        }
+        Ok(found)
+    }
+}
+
+/// The axes of a signature's symbols: first those of its numbers, then those of the others.
+struct SymbolAxes<'s, 'a> {
+    cores: Cores<'s>,
+    call: Call<'a>,
+    /// The symbol of each axis.
+    order: Vec<usize>,
+    /// The axis of each symbol.
+    axes: Vec<usize>,
+    /// Whether each symbol occurs in an operand.
+    occurs: Vec<bool>,
+}
+
+impl<'s, 'a> SymbolAxes<'s, 'a> {
+    fn of(cores: Cores<'s>, call: Call<'a>) -> Self {
+        let count = cores.symbols.len();
+        let (mut order, mut axes, mut occurs) = (Vec::new(), vec![0; count], vec![false; count]);
+        for is_number in [true, false] {
+            for (symbol, own) in cores.symbols.iter().enumerate() {
+                if own.is_number == is_number {
+                    axes[symbol] = order.len();
+                    order.push(symbol);
+                }
+            }
+        }
+        for axis in cores.bases[..call.shapes.len()].iter().flatten() {
+            occurs[axis.symbol] = true;
+        }
+        Self { cores, call, order, axes, occurs }
+    }
+
+    /// The batch, the sizes and the results of the signature.
+    fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>, BroadcastError> {
+        let Self { cores, call, order, axes, .. } = self;
+        let symbol_axis = |operand: usize, axis: usize| axes[cores.bases[operand][axis].symbol];
+        let statement =
+            call.batches_after(order.len(), &|operand, axis| Some((symbol_axis(operand, axis), true)));
+        let Statement { mut conditions, result, .. } = statement;
+        conditions.numbers = order.iter().map_while(|&symbol| cores.symbols[symbol].size).collect();
+        let (system, checks) = call.solve(conditions, names).map_err(|clash| self.error(clash))?;
+        self.check_results()?;
+        let batch = list(result.len(), &mut |axis| system.size(result.start + axis).0);
+        let symbols = list(order.len(), &mut |axis| system.size(axis).0);
+        let checks = call.with_unranked(checks, &batch);
+        finish(system, &batch, &|| call.builder_of(&caller::PARTIAL_BATCHES))?;
+        let size = |symbol: usize| symbols[axes[symbol]].clone();
+        let batch = if call.is_ranked() { batch.into() } else { PartialShape::unranked() };
+        let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
+        for base in &cores.bases[call.shapes.len()..] {
+            let base = list(base.len(), &mut |axis| size(base[axis].symbol)).into();
+            found.results.push(found.batch.with_base(&base));
+            found.bases.push(base);
+        }
+        for (symbol, own) in cores.symbols.iter().enumerate() {
+            if self.occurs[symbol] && !own.is_number {
+                found.sizes.push((own.text, size(symbol)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// # Errors
+    /// `UnknownSymbol` where a size of a result is none of the operands'.
+    fn check_results(&self) -> Result<(), BroadcastError> {
+        for axis in self.cores.bases[self.call.shapes.len()..].iter().flatten() {
+            let symbol = &self.cores.symbols[axis.symbol];
+            if !self.occurs[axis.symbol] && !symbol.is_number {
+                return Err(unknown_symbol(self.call.builder(), symbol.text));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of a clash at one of the axes, or in the batch.
+    fn error(&self, clash: Clash) -> BroadcastError {
+        let call = &self.call;
+        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &clash else {
+            return clash.error(call.builder());
+        };
+        if let Some(axis) = axis.checked_sub(self.order.len()) {
+            let builder = || call.builder_of(&caller::PARTIAL_BATCHES);
+            return self.check_results().map_or_else(|error| error, |()| clash.at(axis).error(builder()));
+        }
+        let position = |place: PackedPlace| {
+            let operand = place.shape();
+            (operand, place.axis as usize - call.split(operand).0.len())
+        };
+        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
+        if let Some(size) = symbol.size {
+            let (place, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
+            let (operand, axis) = position(place);
+            return base_size(call.builder(), Some(operand), axis, [dim, &size], place.mark());
+        }
+        two_sizes(call.builder(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
     }
 }

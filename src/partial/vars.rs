@@ -1,14 +1,11 @@
 //! The names in one call, and the classes of those that are equal: a union-find whose changes can be undone.
 
 use super::dim::{Dim, Span};
-use super::place::{PackedPlace, compact};
+use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
 use super::text::Quoted;
 use super::{Names, PartialShape};
 use crate::error::{BroadcastError, ErrorBuilder, fail};
-use alloc::{format, string::String, string::ToString, vec::Vec};
-
-/// The position of a name in [`Names`].
-pub(super) type Var = u32;
+use alloc::{format, string::String, string::ToString};
 
 /// Names that are equal. Except for `parent`, the fields are those of its root.
 #[derive(Clone, Copy)]
@@ -24,19 +21,8 @@ pub(super) struct Class {
     first: PackedPlace,
     /// In this call, the sizes other than 1 are in this span; if it is 1 alone, there are none.
     not_one: Span,
-}
-
-/// Notes of a call about a class. They are not undone.
-#[derive(Clone, Copy)]
-pub(super) struct Note {
     /// The last axis that [`is_first_at`](Vars::is_first_at) was asked for in this call.
     last_axis: u32,
-    /// The position of the last of its changes in this call.
-    saved: u32,
-}
-
-impl Note {
-    pub(super) const NONE: Self = Self { last_axis: u32::MAX, saved: 0 };
 }
 
 /// Where a name got its sizes: the name, the call and the axis.
@@ -52,52 +38,13 @@ pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
     pub(super) of: Option<&'n str>,
-    pub(super) builder: &'n dyn Fn() -> ErrorBuilder,
-    start: Savepoint,
-    /// How many changes there were when the last state was asked for.
-    mark: usize,
+    /// How many origins there were before.
+    origins: usize,
 }
 
 /// The numbers of changes and origins at some time.
 #[derive(Clone, Copy)]
 pub(super) struct Savepoint(usize, usize);
-
-/// A size of a shape, at the axis where it has a condition.
-#[derive(Clone, Copy)]
-pub(super) struct Entry<'s> {
-    pub(super) dim: &'s Dim,
-    pub(super) place: PackedPlace,
-    /// The variable of a named size, else `NO_VAR`, in the bits below `FIXED`. As fields of their own, they would make a long
-    /// list a third longer.
-    bits: u32,
-    /// The position of the next size at the axis.
-    pub(super) next: u32,
-}
-
-const FIXED: u32 = 1 << 31;
-const NO_VAR: Var = FIXED - 1;
-
-/// One of two sizes that exclude each other: as written, and what is left of it.
-pub(super) type Side<'s> = (Entry<'s>, Span);
-
-impl<'s> Entry<'s> {
-    /// The last size at an axis, without a variable.
-    pub(super) fn new(dim: &'s Dim, place: PackedPlace, is_fixed: bool) -> Self {
-        Self { dim, place, bits: if is_fixed { FIXED | NO_VAR } else { NO_VAR }, next: u32::MAX }
-    }
-
-    pub(super) fn with_var(self, var: Option<Var>) -> Self {
-        Self { bits: self.bits & FIXED | var.unwrap_or(NO_VAR), ..self }
-    }
-
-    pub(super) fn var(&self) -> Option<Var> {
-        Some(self.bits & NO_VAR).filter(|&var| var != NO_VAR)
-    }
-
-    pub(super) fn is_fixed(&self) -> bool {
-        self.bits & FIXED != 0
-    }
-}
 
 impl Class {
     pub(super) fn of(id: usize) -> Self {
@@ -108,6 +55,7 @@ impl Class {
             ends: [u32::MAX; 2],
             first: PackedPlace::EARLIER,
             not_one: Span::ANY,
+            last_axis: u32::MAX,
         }
     }
 }
@@ -119,23 +67,18 @@ impl Drop for Vars<'_> {
 }
 
 impl<'n> Vars<'n> {
-    pub(super) fn new(
-        names: &'n mut Names,
-        of: Option<&'n str>,
-        builder: &'n dyn Fn() -> ErrorBuilder,
-    ) -> Self {
-        let start = Savepoint(0, names.origins.len());
-        Self { names, of, builder, start, mark: 0 }
+    pub(super) fn new(names: &'n mut Names, of: Option<&'n str>) -> Self {
+        let origins = names.origins.len();
+        Self { names, of, origins }
     }
 
     /// Undoes everything forced in this call.
     pub(super) fn undo(&mut self) {
-        self.restore(self.start);
+        self.restore(Savepoint(0, self.origins));
     }
 
     /// A savepoint of everything forced so far.
-    pub(super) fn state(&mut self) -> Savepoint {
-        self.mark = self.names.changes.len();
+    pub(super) fn state(&self) -> Savepoint {
         Savepoint(self.names.changes.len(), self.names.origins.len())
     }
 
@@ -153,24 +96,15 @@ impl<'n> Vars<'n> {
         compact(self.names.root(var as usize))
     }
 
-    pub(super) fn are_equal(&self, a: Var, b: Var) -> bool {
-        a == b || self.root(a) == self.root(b)
-    }
-
     fn class(&self, var: Var) -> &Class {
         &self.names.classes[self.names.root(var as usize)]
     }
 
-    /// The class to change it. It is saved once after each state.
+    /// The class to change it. It is saved before.
     fn change(&mut self, var: Var) -> &mut Class {
         let root = self.names.root(var as usize);
         let class = &mut self.names.classes[root];
-        let saved = &mut self.names.notes[root].saved;
-        let (last, changes) = (*saved as usize, &mut self.names.changes);
-        if last < self.mark || changes.get(last).is_none_or(|(id, _)| *id as usize != root) {
-            *saved = compact(changes.len());
-            changes.push((compact(root), *class));
-        }
+        self.names.changes.push((compact(root), *class));
         class
     }
 
@@ -193,7 +127,7 @@ impl<'n> Vars<'n> {
 
     /// Whether an axis has a name for the first time, of axes that are asked for in order.
     pub(super) fn is_first_at(&mut self, root: Var, axis: usize) -> bool {
-        let last = &mut self.names.notes[root as usize].last_axis;
+        let last = &mut self.names.classes[root as usize].last_axis;
         core::mem::replace(last, compact(axis)) != compact(axis)
     }
 
@@ -213,15 +147,13 @@ impl<'n> Vars<'n> {
     /// The name at an axis, if it has one.
     ///
     /// # Errors
-    /// `DeclaredName` if the name has other sizes elsewhere.
-    pub(super) fn at(&mut self, dim: &Dim, place: PackedPlace) -> Result<Option<Var>, BroadcastError> {
+    /// The clash of a name that has other sizes elsewhere.
+    pub(super) fn at(&mut self, dim: &Dim, place: PackedPlace) -> Result<Option<Var>, Clash> {
         let Some(name) = dim.as_name() else { return Ok(None) };
         let var = compact(self.names.id(name));
         if self.class(var).first == PackedPlace::EARLIER {
             let class = self.change(var);
-            (class.first, class.not_one) = (place, class.span);
-            let root = self.names.root(var as usize);
-            self.names.notes[root].last_axis = u32::MAX;
+            (class.first, class.not_one, class.last_axis) = (place, class.span, u32::MAX);
         }
         if !self.narrow(var, dim.span(), place) {
             return Err(self.two_sizes(dim, var, dim.span(), place));
@@ -294,10 +226,10 @@ impl<'n> Vars<'n> {
         while let Some((id, _)) = self.names.changes.pop() {
             self.names.classes[id as usize].first = PackedPlace::EARLIER;
         }
-        if self.names.origins.len() > self.start.1 {
+        if self.names.origins.len() > self.origins {
             self.names.labels.push(self.of.unwrap_or_default().into());
         }
-        self.start = self.state();
+        self.origins = self.names.origins.len();
     }
 
     /// Checks a shape against the declared one, and binds the names to its sizes.
@@ -310,31 +242,35 @@ impl<'n> Vars<'n> {
         shape: &[usize],
         owner: &str,
         place: &dyn Fn(usize) -> PackedPlace,
+        builder: &dyn Fn() -> ErrorBuilder,
     ) -> Result<(), BroadcastError> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
-            let (builder, found, expected) = ((self.builder)(), shape.len(), dims.len());
-            return Err(fail!(
-                builder,
-                DeclaredAxes,
-                "the number of axes{owner} is {found}, expected {expected}"
-            ));
+            let (builder, found, expected) = (builder(), shape.len(), dims.len());
+            let error =
+                fail!(builder, DeclaredAxes, "the number of axes{owner} is {found}, expected {expected}");
+            return Err(error);
         }
         for (axis, dim) in dims.iter().enumerate() {
             let (size, place) = (shape[axis], place(axis));
             if !dim.admits(size) {
-                let builder = (self.builder)().at(axis as i128).marks(&[place.mark()]).sizes(&[&size, dim]);
+                let builder = builder().at(axis as i128).marks(&[place.mark()]).sizes(&[&size, dim]);
                 let builder = builder.subject(&place.words(self.of));
                 return Err(fail!(builder, DeclaredSize, "size {size}, expected {dim}"));
             }
-            if let Some(var) = self.at(dim, place)? {
-                let now = Span::of(size);
-                if !self.narrow(var, now, place) {
-                    return Err(self.two_sizes(dim, var, now, place));
-                }
-            }
+            self.take(dim, size, place).map_err(|clash| clash.error(builder()))?;
         }
         Ok(())
+    }
+
+    /// Restricts a name to the size of an axis.
+    fn take(&mut self, dim: &Dim, size: usize, place: PackedPlace) -> Result<(), Clash> {
+        match self.at(dim, place)? {
+            Some(var) if !self.narrow(var, Span::of(size), place) => {
+                Err(self.two_sizes(dim, var, Span::of(size), place))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The name that got the sizes that exclude those in `other`, and the place, in words; and the place, if it is one of this
@@ -359,16 +295,16 @@ impl<'n> Vars<'n> {
         side.0.var().is_some() && self.origin(side.0, other).2.is_none()
     }
 
-    /// The error of a name that has other sizes elsewhere than `now` at `place`.
+    /// The clash of a name that has other sizes elsewhere than `now` at `place`.
     #[cold]
-    fn two_sizes(&self, dim: &Dim, var: Var, now: Span, place: PackedPlace) -> BroadcastError {
-        let own = Entry::new(dim, place, true);
+    fn two_sizes(&self, dim: &Dim, var: Var, now: Span, place: PackedPlace) -> Clash {
+        let own = Entry::new(dim, place, 0, true);
         self.conflict([(own.with_var(Some(var)), self.span(var)), (own, now)], place)
     }
 
-    /// The error of a name whose sizes exclude those of another size, which may have a name too, at `place`.
+    /// The clash of a name whose sizes exclude those of another size, which may have a name too, at `place`.
     #[cold]
-    pub(super) fn conflict(&self, [a, b]: [Side<'_>; 2], place: PackedPlace) -> BroadcastError {
+    pub(super) fn conflict(&self, [a, b]: [Side<'_>; 2], place: PackedPlace) -> Clash {
         let (first, first_at, here) = self.origin(a.0, b.1);
         let (second, second_at, there) = self.origin(b.0, a.1);
         let (was, now, at) = (Dim::from(a.1), Dim::from(b.1), place.words(self.of));
@@ -378,8 +314,8 @@ impl<'n> Vars<'n> {
             None if first == name => format!("{now} at {at}"),
             None => format!("equals {name}, which is {now} at {at}"),
         };
-        let marks: Vec<_> = [here, there, Some(place)].into_iter().flatten().map(PackedPlace::mark).collect();
-        let builder = (self.builder)().at(place.axis.into()).marks(&marks).sizes(&[&was, &now]);
-        fail!(builder, DeclaredName, "{first} is {was} at {first_at} and {rest}")
+        let marks = [here, there, Some(place)].into_iter().flatten().map(PackedPlace::mark).collect();
+        let text = format!("{first} is {was} at {first_at} and {rest}");
+        Clash::Name { place, marks, dims: [was, now], text }
     }
 }

@@ -6,104 +6,51 @@
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
+use super::Names;
 use super::dim::{Dim, Span};
-use super::place::{PackedPlace, compact};
-use super::vars::{Entry, Side, Var, Vars};
-use crate::error::{BroadcastError, ErrorBuilder};
-use alloc::{format, string::String, vec, vec::Vec};
-use core::iter::successors;
-use core::ops::Range;
+use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
+use super::vars::Vars;
+use alloc::{format, string::String, vec::Vec};
 
 /// The axis at which a size has its condition, and whether it is fixed there; `None` if it has none.
 pub(super) type At = Option<(usize, bool)>;
 
-/// The sizes that have a condition: in one list, in which those of an axis are linked, because most axes have one or two.
+/// The sizes that have a condition.
 pub(super) struct Conditions<'s> {
-    entries: Vec<Entry<'s>>,
-    /// The positions of the first and the last size at each axis.
-    ends: Vec<[u32; 2]>,
-    /// The size of each axis, as far as it is known without names.
-    pub(super) sizes: Vec<Span>,
+    /// In the order of their axes once they have variables.
+    pub(super) entries: Vec<Entry<'s>>,
+    /// How many axes there are.
+    pub(super) count: usize,
+    /// The position of the first size at each axis, and the number of sizes.
+    starts: Vec<u32>,
+    /// The sizes of the first axes, which a signature has as numbers.
+    pub(super) numbers: Vec<usize>,
 }
 
-const NO_ENTRY: u32 = u32::MAX;
-
 impl<'s> Conditions<'s> {
-    /// Conditions at `count` axes, with room for `entries` sizes.
+    /// Conditions at `count` axes, with memory for `entries` sizes.
     pub(super) fn new(count: usize, entries: usize) -> Self {
-        Self {
-            entries: Vec::with_capacity(entries),
-            ends: vec![[NO_ENTRY; 2]; count],
-            sizes: vec![Span::ANY; count],
-        }
+        let entries = Vec::with_capacity(entries);
+        Self { entries, count, starts: Vec::new(), numbers: Vec::new() }
     }
 
     /// Adds the sizes of a shape. A size without a condition follows at an axis of its own.
     pub(super) fn add(&mut self, owner: u32, dims: &'s [Dim], at: &dyn Fn(usize) -> At) {
         for (own, dim) in dims.iter().enumerate() {
-            let (axis, is_fixed) = at(own).unwrap_or((self.count(), true));
-            if axis == self.count() {
-                self.ends.push([NO_ENTRY; 2]);
-                self.sizes.push(Span::ANY);
-            }
-            self.push(axis, dim, PackedPlace::at(owner, own), is_fixed);
+            let (axis, is_fixed) = at(own).unwrap_or((self.count, true));
+            self.count = self.count.max(axis + 1);
+            self.entries.push(Entry::new(dim, PackedPlace::at(owner, own), axis, is_fixed));
         }
-    }
-
-    /// Adds one size at an axis.
-    pub(super) fn push(&mut self, axis: usize, dim: &'s Dim, place: PackedPlace, is_fixed: bool) {
-        let (position, [first, last]) = (compact(self.entries.len()), &mut self.ends[axis]);
-        match self.entries.get_mut(*last as usize) {
-            Some(last) => last.next = position,
-            None => *first = position,
-        }
-        *last = position;
-        self.entries.push(Entry::new(dim, place, is_fixed));
-    }
-
-    fn count(&self) -> usize {
-        self.ends.len()
     }
 
     /// The sizes at an axis.
-    pub(super) fn at(&self, axis: usize) -> impl Iterator<Item = &Entry<'s>> + use<'_, 's> {
-        let entry = |position: u32| self.entries.get(position as usize);
-        successors(entry(self.ends[axis][0]), move |last| entry(last.next))
-    }
-}
-
-/// Sizes that exclude each other.
-pub(super) enum Clash {
-    /// Two sizes of one axis.
-    Sizes { axis: usize, places: [PackedPlace; 2], dims: [Dim; 2], note: String },
-    /// Two sizes of one name.
-    Name(BroadcastError),
-}
-
-impl From<BroadcastError> for Clash {
-    fn from(error: BroadcastError) -> Self {
-        Self::Name(error)
-    }
-}
-
-impl Clash {
-    /// The clash, with another number for its axis.
-    pub(super) fn at(mut self, at: usize) -> Self {
-        if let Self::Sizes { axis, .. } = &mut self {
-            *axis = at;
-        }
-        self
+    pub(super) fn at(&self, axis: usize) -> &[Entry<'s>] {
+        &self.entries[self.starts[axis] as usize..self.starts[axis + 1] as usize]
     }
 
-    /// The error of sizes that do not go together, by the positions of their shapes.
-    pub(super) fn incompatible(self, builder: ErrorBuilder) -> BroadcastError {
-        match self {
-            Self::Name(error) => error,
-            Self::Sizes { axis, places: [a, b], dims: [first, second], note } => {
-                let shapes = if a.operand == b.operand { [0, 1] } else { [a.shape(), b.shape()] };
-                builder.clash(axis, [&first, &second], shapes, &note)
-            }
-        }
+    /// The size of an axis, as far as it is known without its entries.
+    pub(super) fn number(&self, axis: usize) -> Span {
+        self.numbers.get(axis).map_or(Span::ANY, |&number| Span::of(number))
     }
 }
 
@@ -114,12 +61,16 @@ pub(super) struct System<'s, 'n> {
 }
 
 impl<'s, 'n> System<'s, 'n> {
-    /// The sizes of the conditions, with the variables of their names.
+    /// The sizes of the conditions, with the variables of their names, in a call with a label or without.
     ///
     /// # Errors
-    /// `DeclaredName` where the ranges of a name have no size in common.
-    pub(super) fn new(conditions: Conditions<'s>, vars: Vars<'n>) -> Result<Self, BroadcastError> {
-        let mut system = Self { axes: conditions, vars };
+    /// The clash of a name whose ranges have no size in common.
+    pub(super) fn new(
+        axes: Conditions<'s>,
+        names: &'n mut Names,
+        of: Option<&'n str>,
+    ) -> Result<Self, Clash> {
+        let mut system = Self { axes, vars: Vars::new(names, of) };
         system.bind()?;
         Ok(system)
     }
@@ -127,13 +78,23 @@ impl<'s, 'n> System<'s, 'n> {
     /// Finds the variables of all names.
     ///
     /// # Errors
-    /// `DeclaredName` where the ranges of a name have no size in common.
-    fn bind(&mut self) -> Result<(), BroadcastError> {
-        for [mut position, _] in self.axes.ends.iter().copied() {
-            while let Some(entry) = self.axes.entries.get_mut(position as usize) {
-                *entry = entry.with_var(self.vars.at(entry.dim, entry.place)?);
-                position = entry.next;
-            }
+    /// As [`new`](Self::new).
+    fn bind(&mut self) -> Result<(), Clash> {
+        let Conditions { entries, count, starts, .. } = &mut self.axes;
+        // in the order in which they were added, without the memory of a stable sort
+        for (position, entry) in (0..).zip(entries.iter_mut()) {
+            *entry = entry.with_var(Some(position));
+        }
+        entries.sort_unstable_by_key(|entry| (entry.axis, entry.var()));
+        starts.clear();
+        starts.resize(*count + 1, 0);
+        for (entry, next) in entries.iter_mut().zip(1..) {
+            *entry = entry.with_var(self.vars.at(entry.dim, entry.place)?);
+            starts[entry.axis as usize + 1] = next;
+        }
+        for axis in 0..*count {
+            // axes without sizes
+            starts[axis + 1] = starts[axis + 1].max(starts[axis]);
         }
         Ok(())
     }
@@ -145,25 +106,32 @@ impl<'s, 'n> System<'s, 'n> {
     /// As [`new`](Self::new) and [`solve`](Self::solve).
     pub(super) fn declare(&mut self, declared: &'s [Dim], all: bool) -> Result<(), Clash> {
         self.vars.undo();
-        let new = declared.len() - self.axes.count();
-        self.axes.ends.splice(0..0, vec![[NO_ENTRY; 2]; new]);
-        self.axes.sizes = vec![Span::ANY; declared.len()];
+        for entry in &mut self.axes.entries {
+            entry.axis += compact(declared.len() - self.axes.count);
+        }
+        self.axes.count = declared.len();
         self.axes.add(PackedPlace::RESULT, declared, &|axis| Some((axis, true)));
         self.bind()?;
         self.solve()?;
         if all { self.search(&mut 1000) } else { Ok(()) }
     }
 
-    pub(super) fn span_at(&self, entry: Entry<'_>) -> Span {
+    /// What is left of a size.
+    pub(super) fn span_of(&self, entry: &Entry<'_>) -> Span {
         entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.span(var))
+    }
+
+    /// Whether a size can be 1 beside others.
+    fn stretches(&self, entry: &Entry<'_>) -> bool {
+        !entry.is_fixed() && self.span_of(entry).contains(1)
     }
 
     /// Forces sizes until nothing changes.
     ///
     /// # Errors
-    /// The error of the first axis where forced sizes exclude each other.
+    /// The clash at the first axis where forced sizes exclude each other.
     pub(super) fn solve(&mut self) -> Result<(), Clash> {
-        let (count, mut backward) = (self.axes.count(), false);
+        let (count, mut backward) = (self.axes.count, false);
         loop {
             let mut changed = false;
             for axis in 0..count {
@@ -179,29 +147,20 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Forces the sizes at one axis. Returns whether that may force more elsewhere.
     fn step(&mut self, axis: usize) -> Result<bool, Clash> {
-        let (mut class, mut named, mut changed, mut fits) = (None, false, false, true);
-        let mut size = self.axes.sizes[axis];
-        for &entry in self.axes.at(axis) {
-            let span = entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.span(var));
-            if !entry.is_fixed() && span.contains(1) {
-                named |= entry.var().is_some();
+        let (mut class, mut size) = (None, self.axes.number(axis));
+        let (mut is_open, mut changed) = (false, false);
+        for entry in self.axes.at(axis) {
+            if self.stretches(entry) {
+                is_open |= entry.var().is_some();
                 continue;
             }
-            if let Some(var) = entry.var() {
-                let united = self.vars.unite(*class.get_or_insert(var), var);
-                changed |= united == Some(true);
-                fits = united.is_some();
-            } else {
-                let both = size.intersect(span);
-                (size, fits) = (both.unwrap_or(size), both.is_some());
+            let fits = match entry.var() {
+                Some(var) => self.vars.unite(*class.get_or_insert(var), var).map(|united| changed |= united),
+                None => size.intersect(entry.dim.span()).map(|both| size = both),
+            };
+            if fits.is_none() {
+                return Err(self.clash(axis));
             }
-            if !fits {
-                break;
-            }
-        }
-        self.axes.sizes[axis] = size;
-        if !fits {
-            return Err(self.clash(axis));
         }
         if let Some(var) = class {
             let before = self.vars.span(var);
@@ -210,13 +169,10 @@ impl<'s, 'n> System<'s, 'n> {
             }
             changed |= self.vars.span(var) != before;
         }
-        if named && (class.is_some() || size != Span::ANY) {
+        if is_open && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.sizes_not_one(var));
-            for &entry in self.axes.at(axis) {
-                let Some(var) = entry.var().filter(|_| !entry.is_fixed()) else { continue };
-                if self.vars.span(var).contains(1)
-                    && class.is_none_or(|class| !self.vars.are_equal(class, var))
-                {
+            for entry in self.axes.at(axis) {
+                if let Some(var) = entry.var().filter(|_| self.stretches(entry)) {
                     changed |= self.vars.narrow_not_one(var, allowed);
                 }
             }
@@ -226,31 +182,24 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// Restricts a name to the sizes of an axis. Each end comes from the size there that has it.
     fn narrow_to(&mut self, var: Var, size: Span, axis: usize) -> bool {
-        let mut places = [None; 2];
-        for &entry in self.axes.at(axis).filter(|entry| entry.var().is_none()) {
-            for (end, place) in places.iter_mut().enumerate() {
-                if place.is_none() && entry.dim.span().end(end) == size.end(end) {
-                    *place = Some(entry.place);
-                }
-            }
-        }
-        let [lo, hi] = places.map(|place| place.unwrap_or(self.first_place(axis)));
-        self.vars.narrow(var, Span { lo: size.lo, hi: usize::MAX }, lo)
-            && self.vars.narrow(var, Span { lo: 0, hi: size.hi }, hi)
-    }
-
-    fn first_place(&self, axis: usize) -> PackedPlace {
-        self.axes.entries[self.axes.ends[axis][0] as usize].place
+        let entries = self.axes.at(axis);
+        let place = |end: usize| {
+            let has_end =
+                |entry: &&Entry<'_>| entry.var().is_none() && entry.dim.span().end(end) == size.end(end);
+            entries.iter().find(has_end).unwrap_or(&entries[0]).place
+        };
+        let (lo, hi) = (place(0), place(1));
+        self.vars.narrow(var, Span { hi: usize::MAX, ..size }, lo)
+            && self.vars.narrow(var, Span { lo: 0, ..size }, hi)
     }
 
     /// The clash at an axis where forced sizes exclude each other.
     #[cold]
     fn clash(&self, axis: usize) -> Clash {
         let mut forced = Vec::new();
-        for &entry in self.axes.at(axis) {
-            let span = self.span_at(entry);
-            if entry.is_fixed() || !span.contains(1) {
-                forced.push((entry, span));
+        for entry in self.axes.at(axis) {
+            if !self.stretches(entry) {
+                forced.push((*entry, self.span_of(entry)));
             }
         }
         // from the sizes as written at the axis, else from all known sizes
@@ -265,7 +214,7 @@ impl<'s, 'n> System<'s, 'n> {
         let is_single = a.0.place.operand == PackedPlace::SHAPE;
         if is_single || self.vars.is_earlier(a, b.1) || self.vars.is_earlier(b, a.1) {
             let sides = if a.0.var().is_some() { [a, b] } else { [b, a] };
-            return Clash::Name(self.vars.conflict(sides, sides[1].0.place));
+            return self.vars.conflict(sides, sides[1].0.place);
         }
         let note = self.note(axis, a, b.1) + &self.note(axis, b, a.1);
         Clash::Sizes { axis, places, dims: [a.1.into(), b.1.into()], note }
@@ -274,12 +223,12 @@ impl<'s, 'n> System<'s, 'n> {
     /// The clash of a size with the size of the axis, a number of a signature.
     #[cold]
     fn clash_with_number(&self, axis: usize, forced: &[Side<'s>]) -> Clash {
-        let number = self.axes.sizes[axis];
+        let number = self.axes.number(axis);
         let excluded = forced.iter().find(|side| side.1.intersect(number).is_none());
         let side = *excluded.unwrap_or(&forced[0]);
         let (entry, span) = side;
         if self.vars.is_earlier(side, number) {
-            return Clash::Name(self.vars.conflict([side, (entry.with_var(None), number)], entry.place));
+            return self.vars.conflict([side, (entry.with_var(None), number)], entry.place);
         }
         let is_elsewhere = entry.dim.span().intersect(number).is_some();
         let own = if is_elsewhere { span.into() } else { entry.dim.clone() };
@@ -290,7 +239,7 @@ impl<'s, 'n> System<'s, 'n> {
     fn note(&self, axis: usize, side: Side<'_>, other: Span) -> String {
         let (name, words, place) = self.vars.origin(side.0, other);
         match place {
-            Some(place) if self.axes.at(axis).all(|entry| entry.place != place) => {
+            Some(place) if self.axes.at(axis).iter().all(|entry| entry.place != place) => {
                 format!(", and {name} is {} at {words}", Dim::from(side.1))
             }
             _ => String::new(),
@@ -304,7 +253,7 @@ impl<'s, 'n> System<'s, 'n> {
     /// As [`solve`](Self::solve).
     fn search(&mut self, attempts: &mut usize) -> Result<(), Clash> {
         let mut open = None;
-        for axis in 0..self.axes.count() {
+        for axis in 0..self.axes.count {
             let Some(names) = self.candidates(axis) else { continue };
             match names[..] {
                 [] => return Err(self.clash(axis)),
@@ -321,38 +270,28 @@ impl<'s, 'n> System<'s, 'n> {
         for name in names {
             let Some(left) = attempts.checked_sub(1) else { return Ok(()) };
             *attempts = left;
-            let saved = (self.vars.state(), self.axes.sizes.clone());
+            let saved = self.vars.state();
             result = self.assign(axis, name).and_then(|()| self.search(attempts));
             if result.is_ok() {
                 break;
             }
-            self.vars.restore(saved.0);
-            self.axes.sizes = saved.1;
+            self.vars.restore(saved);
         }
         result
     }
 
     /// The names that can have the size of an axis, if that size cannot be 1 and nothing else has it.
     fn candidates(&self, axis: usize) -> Option<Vec<Var>> {
-        let (class, size) = self.forced(axis)?;
-        if size.contains(1) {
-            return None;
-        }
+        let (_, size) = self.forced(axis).filter(|(_, size)| !size.contains(1))?;
         let mut names = Vec::new();
-        for &entry in self.axes.at(axis).filter(|entry| !entry.is_fixed()) {
-            let span = self.span_at(entry);
-            let Some(var) = entry.var() else {
+        for entry in self.axes.at(axis).iter().filter(|entry| !entry.is_fixed()) {
+            let span = self.span_of(entry);
+            match entry.var() {
                 // nothing else depends on a size without a name
-                if span.intersect(size).is_some() {
-                    return None;
-                }
-                continue;
-            };
-            if !span.contains(1) || class.is_some_and(|class| self.vars.are_equal(class, var)) {
-                return None;
-            }
-            if self.vars.sizes_not_one(var).intersect(size).is_some_and(|both| both != Span::ONE) {
-                names.push(var);
+                None if span.intersect(size).is_some() => return None,
+                Some(_) if !span.contains(1) => return None,
+                Some(var) if self.vars.sizes_not_one(var).intersect(size).is_some() => names.push(var),
+                _ => {}
             }
         }
         Some(names)
@@ -362,7 +301,7 @@ impl<'s, 'n> System<'s, 'n> {
     fn assign(&mut self, axis: usize, name: Var) -> Result<(), Clash> {
         let fits = match self.forced(axis) {
             Some((Some(class), _)) => self.vars.unite(class, name).is_some(),
-            Some((None, size)) => self.vars.narrow(name, size, self.first_place(axis)),
+            Some((None, size)) => self.vars.narrow(name, size, self.axes.at(axis)[0].place),
             None => true,
         };
         if fits { self.solve() } else { Err(self.clash(axis)) }
@@ -370,14 +309,15 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The size that all fixed and forced sizes at an axis have, if there are any: a name, and the sizes.
     fn forced(&self, axis: usize) -> Option<(Option<Var>, Span)> {
-        let (mut found, mut class) = (self.axes.sizes[axis] != Span::ANY, None);
-        for &entry in self.axes.at(axis) {
-            if entry.is_fixed() || !self.span_at(entry).contains(1) {
-                (found, class) = (true, class.or(entry.var()));
-            }
+        let (mut class, mut size) = (None, self.axes.number(axis));
+        let mut is_forced = size != Span::ANY;
+        for entry in self.axes.at(axis).iter().filter(|entry| !self.stretches(entry)) {
+            (is_forced, class) = (true, class.or(entry.var()));
+            let span = if entry.var().is_none() { entry.dim.span() } else { Span::ANY };
+            size = size.intersect(span).unwrap_or(size);
         }
-        let span = class.map_or(self.axes.sizes[axis], |var| self.vars.hull(var));
-        found.then_some((class, span))
+        let span = class.map_or(size, |var| self.vars.hull(var));
+        is_forced.then_some((class, span))
     }
 
     /// The size at an axis, and the sizes that it can have, without gaps.
@@ -385,11 +325,11 @@ impl<'s, 'n> System<'s, 'n> {
         match self.forced(axis) {
             Some((Some(var), span)) => return (self.vars.dim(var, false), span),
             Some((None, span)) => return (span.into(), span),
-            None if self.axes.at(axis).next().is_none() => return (Dim::Unknown, Span::ANY),
+            None if self.axes.at(axis).is_empty() => return (Dim::Unknown, Span::ANY),
             None => {}
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
-        for &entry in self.axes.at(axis) {
+        for entry in self.axes.at(axis) {
             let span = entry.var().map_or(entry.dim.span(), |var| self.vars.hull(var));
             let root = entry.var().map(|var| self.vars.root(var));
             if span == Span::ONE || (root.is_some() && root == name) {
@@ -407,7 +347,7 @@ impl<'s, 'n> System<'s, 'n> {
 
     /// The size of the target at an axis where it stretches. It is unknown if the target has no size there.
     pub(super) fn of_target(&self, axis: usize) -> Dim {
-        let entry = self.axes.at(axis).find(|entry| entry.place.operand == PackedPlace::TARGET);
+        let entry = self.axes.at(axis).iter().find(|entry| entry.place.operand == PackedPlace::TARGET);
         let own = entry.map_or(Span::ANY, |entry| entry.dim.span());
         if let Some(var) = entry.and_then(Entry::var) {
             return self.vars.dim(var, true);
@@ -420,11 +360,6 @@ impl<'s, 'n> System<'s, 'n> {
             }
             Some(_) => self.size(axis).0,
         }
-    }
-
-    /// The sizes at some axes.
-    pub(super) fn joint_sizes(&self, axes: Range<usize>) -> Vec<Dim> {
-        axes.map(|axis| self.size(axis).0).collect()
     }
 }
 
