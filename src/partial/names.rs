@@ -5,7 +5,7 @@ use super::place::{Clash, PackedPlace, Var};
 use super::shape_op::{InferredShapes, ShapeOp};
 use super::solver::{Conditions, System};
 use super::statement::list;
-use super::vars::{Class, Origin, Vars};
+use super::vars::{Class, Note, Origin, Vars};
 use super::{PartialShape, Plan};
 use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
 use crate::shape::ByName;
@@ -50,6 +50,9 @@ pub struct Names {
     pub(super) labels: Vec<Box<str>>,
     /// The classes as they were before each change in the current call.
     pub(super) changes: Vec<(Var, Class)>,
+    pub(super) notes: Vec<Note>,
+    /// How many calls there were.
+    pub(super) calls: usize,
     /// How many names [`fresh`](Self::fresh) has tried.
     fresh: usize,
 }
@@ -332,6 +335,7 @@ impl Names {
         if id == self.dims.len() {
             self.dims.push(Dim::named(name, Span::ANY));
             self.classes.push(Class::of(id));
+            self.notes.push(Note::NONE);
         }
         id
     }

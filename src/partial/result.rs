@@ -239,7 +239,7 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>, BroadcastError> {
-    let call = Call::new(&caller::VERIFY, None, operands, &[]);
+    let call = Call::new(&caller::VERIFY, None, operands);
     let builder = || call.builder().to(result);
     if operands.is_empty() {
         let builder = call.builder_of(&caller::VERIFY_NOTHING).to(result);
@@ -255,24 +255,19 @@ pub(super) fn result_checks(
     let unranked = operands.iter().filter(|shape| shape.ndim().is_none()).count();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == operands.len());
     let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
-    if open && declared.len() >= ndim {
-        checks.push(Check::ResultAxes { ndim: declared.len() });
-    } else if declared.len() != ndim {
-        return Err(axis_count(builder(), open, ndim, declared.len()));
+    match declared.len() {
+        found if open && found >= ndim => checks.push(Check::ResultAxes { ndim: found }),
+        found if open => return Err(builder().too_few_axes("result", ndim, found)),
+        found if found != ndim => {
+            let found = Count(found);
+            return Err(fail!(builder(), AxisCount, "the result has {found}, expected {ndim}"));
+        }
+        _ => {}
     }
     if rule != Some(ResultRule::AllowCast) {
-        let mut places = first_places(operands);
-        for (axis, dim) in declared.iter().enumerate() {
-            // an operand `*` may have any size
-            let inferred = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
-            if certain(&system, &mut places, axis, dim, &inferred) {
-                continue;
-            }
-            if rule.is_some() {
-                return Err(result_size(builder(), axis, [&inferred.0, dim], "all sizes"));
-            }
-            let only = if open { None } else { only_stretching(&system, axis) };
-            add_checks(&mut checks, only.unwrap_or(Place::Result { axis }), dim, inferred.1, &mut places);
+        let uncertain = add_checks(&mut checks, &system, operands, declared, open);
+        if let Some((axis, inferred)) = uncertain.filter(|_| rule.is_some()) {
+            return Err(result_size(builder(), axis, [&inferred, &declared[axis]], "all sizes"));
         }
     }
     if rule != Some(ResultRule::Exact) {
@@ -285,44 +280,47 @@ pub(super) fn result_checks(
     Ok(checks)
 }
 
-/// The error of a result with more or fewer axes than inferred; with fewer, if it may have more.
-#[cold]
-fn axis_count(builder: ErrorBuilder, open: bool, ndim: usize, found: usize) -> BroadcastError {
-    if open {
-        return builder.too_few_axes("result", ndim, found);
-    }
-    let found = Count(found);
-    fail!(builder, AxisCount, "the result has {found}, expected {ndim}")
-}
-
-/// Adds the checks that the size at `place`, inferred as `inferred`, is the declared one. `places` are those of [`certain`].
+/// Adds the checks of declared sizes that do not cover all sizes of the inferred ones. Returns the first such axis with the
+/// inferred size. If the operands are `open`, each axis of the result may have any size.
 fn add_checks(
     checks: &mut Vec<Check>,
-    place: Place,
-    declared: &Dim,
-    inferred: Span,
-    places: &mut ByName<Place>,
-) {
-    let bound = declared.as_name().map(|name| (places.get(name).is_some(), *places.or_insert(name, place)));
-    // a name that stands somewhere else may have a range of its own here
-    if !bound.is_some_and(|(is_elsewhere, _)| is_elsewhere) || !declared.span().covers(inferred) {
-        checks.push(Check::Is { place, dim: declared.span().into(), or_one: false });
-    }
-    if let Some((_, other)) = bound.filter(|&(_, other)| other != place) {
-        checks.push(Check::Equals { place, other, or_one: false });
-    }
-}
-
-/// The place of the only size at an axis that may differ from 1: it is the result's size.
-fn only_stretching(system: &System<'_, '_>, axis: usize) -> Option<Place> {
-    let mut only = None;
-    for entry in system.axes.at(axis) {
-        let place = Place::from(entry.place);
-        if *entry.dim != Dim::Known(1) && only.replace(place).is_some() {
-            return None;
+    system: &System<'_, '_>,
+    operands: &[&PartialShape],
+    declared: &[Dim],
+    open: bool,
+) -> Option<(usize, Dim)> {
+    let (mut uncertain, mut places) = (None, first_places(operands));
+    for (axis, dim) in declared.iter().enumerate() {
+        let (inferred, span) = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
+        let (name, covers, mut place) = (dim.as_name(), dim.span().covers(span), Place::Result { axis });
+        let known = name.and_then(|name| places.get(name).copied());
+        let is_same = match known {
+            // no name, or a new one, which this axis defines
+            None => true,
+            Some(_) if !matches!(inferred, Dim::Known(_) | Dim::Name(_)) => false,
+            Some(Place::Result { axis }) => system.size(axis).0 == inferred,
+            Some(_) => name.and_then(|name| system.vars.dim_of(name)).as_ref() == Some(&inferred),
+        };
+        if !covers || !is_same {
+            if !open {
+                // the only size at the axis that may differ from 1 is the result's size
+                let mut own = system.axes.at(axis).iter().filter(|entry| *entry.dim != Dim::Known(1));
+                place = own.next().filter(|_| own.next().is_none()).map_or(place, |only| only.place.into());
+            }
+            // a name that stands somewhere else may have a range of its own here
+            if known.is_none() || !covers {
+                checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
+            }
+            if let Some(other) = known.filter(|other| *other != place) {
+                checks.push(Check::Equals { place, other, or_one: false });
+            }
+            uncertain = uncertain.or(Some((axis, inferred)));
+        }
+        if let Some(name) = name {
+            places.or_insert(name, place);
         }
     }
-    only
+    uncertain
 }
 
 /// The first axis of each name in the operands.
@@ -336,25 +334,6 @@ fn first_places(operands: &[&PartialShape]) -> ByName<Place> {
         }
     }
     places
-}
-
-/// Whether the declared size of an axis covers all sizes of the inferred one. `places` has the first place of each name in the
-/// operands and in the axes of the result so far.
-fn certain(
-    system: &System<'_, '_>,
-    places: &mut ByName<Place>,
-    axis: usize,
-    declared: &Dim,
-    (inferred, span): &(Dim, Span),
-) -> bool {
-    let covers = declared.span().covers(*span);
-    let Some(name) = declared.as_name().filter(|_| covers) else { return covers };
-    let is_one_size = matches!(inferred, Dim::Known(_) | Dim::Name(_));
-    match *places.or_insert(name, Place::Result { axis }) {
-        // A name that no operand has is new: its first axis defines it.
-        Place::Result { axis: first } => first == axis || (is_one_size && system.size(first).0 == *inferred),
-        Place::Operand { .. } => is_one_size && system.vars.dim_of(name).as_ref() == Some(inferred),
-    }
 }
 
 /// The error of a declared size that does not agree with the inferred one.

@@ -111,54 +111,60 @@ impl<'s> ShapeOp<'s> {
         shapes: &[&PartialShape],
         has_checks: bool,
     ) -> Result<InferredShapes<'s>, BroadcastError> {
-        let call = |words| Call { has_checks, ..Call::new(words, of, shapes, &[]) };
+        let call = |words, bases| Call { bases, has_checks, ..Call::new(words, of, shapes) };
+        let whole = |words| call(words, &[]);
         let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
         match self {
             Self::Together => {
-                let (result, checks) = call(&caller::PARTIAL_TOGETHER).together().solve(names)?;
+                let (result, checks) = whole(&caller::PARTIAL_TOGETHER).together().solve(names)?;
                 Ok(InferredShapes::of(vec![result], checks))
             }
             Self::Ranks => chosen(infer_ranks(&resolved(names))),
             Self::Branches => chosen(vec![infer_branches(&resolved(names))?]),
             Self::Target(sizes) => {
-                call(&caller::TO_TARGET).infer(names, 1, &Call::broadcast_to, &ShapeOp::Target, &sizes[..])
+                whole(&caller::TO_TARGET).infer(names, 1, &Call::broadcast_to, &ShapeOp::Target, &sizes[..])
             }
             Self::Axes(axes) => {
-                call(&caller::ALONG_AXES).infer(names, 2, &Call::broadcast_axes, &ShapeOp::Axes, &axes[..])
+                whole(&caller::ALONG_AXES).infer(names, 2, &Call::broadcast_axes, &ShapeOp::Axes, &axes[..])
             }
             Self::InDim(axes) => {
-                call(&caller::IN_DIM).infer(names, 2, &Call::broadcast_in_dim, &ShapeOp::InDim, &axes[..])
+                whole(&caller::IN_DIM).infer(names, 2, &Call::broadcast_in_dim, &ShapeOp::InDim, &axes[..])
             }
-            Self::Batch(bases) => Call { bases, ..call(&caller::PARTIAL_BATCHES) }.infer(
-                names,
-                bases.len(),
-                &|call, _| call.batches(),
-                &ShapeOp::Batch,
-                &bases[..],
-            ),
-            Self::BatchMap(bases) => Call { bases, ..call(&caller::PARTIAL_BATCHES) }.infer(
-                names,
-                bases.len(),
-                &|call, _| call.batches_and_bases(),
-                &ShapeOp::BatchMap,
-                &bases[..],
-            ),
-            &Self::Sum { ref axes, keepdims } => call(&caller::SUM_AXES).infer(
-                names,
-                1,
-                &|call, axes| call.sum(axes, keepdims),
-                &|axes| ShapeOp::Sum { axes, keepdims },
-                &axes[..],
-            ),
+            Self::Batch(bases) => {
+                let call = call(&caller::PARTIAL_BATCHES, bases);
+                call.infer(names, bases.len(), &|call, _| call.batches(), &ShapeOp::Batch, &bases[..])
+            }
+            Self::BatchMap(bases) => {
+                let call = call(&caller::PARTIAL_BATCHES, bases);
+                call.infer(
+                    names,
+                    bases.len(),
+                    &|call, _| call.batches_and_bases(),
+                    &ShapeOp::BatchMap,
+                    &bases[..],
+                )
+            }
+            &Self::Sum { ref axes, keepdims } => {
+                let make = |axes| ShapeOp::Sum { axes, keepdims };
+                whole(&caller::SUM_AXES).infer(
+                    names,
+                    1,
+                    &|call, axes| call.sum(axes, keepdims),
+                    &make,
+                    &axes[..],
+                )
+            }
             Self::SumTo => {
-                call(&caller::SUM_TO).infer(names, 2, &|call, ()| call.sum_to(), &|()| ShapeOp::SumTo, &())
+                whole(&caller::SUM_TO).infer(names, 2, &|call, ()| call.sum_to(), &|()| ShapeOp::SumTo, &())
             }
             Self::SumInDim(axes) => {
-                call(&caller::SUM_IN_DIM).infer(names, 2, &Call::sum_in_dim, &ShapeOp::SumInDim, &axes[..])
+                whole(&caller::SUM_IN_DIM).infer(names, 2, &Call::sum_in_dim, &ShapeOp::SumInDim, &axes[..])
             }
-            Self::SumBatchTo(base) => Call { bases: from_ref(base), ..call(&caller::PARTIAL_BATCH_SUM) }
-                .infer(names, 2, &|call, _| call.sum_to(), &ShapeOp::SumBatchTo, base),
+            Self::SumBatchTo(base) => {
+                let call = call(&caller::PARTIAL_BATCH_SUM, from_ref(base));
+                call.infer(names, 2, &|call, _| call.sum_to(), &ShapeOp::SumBatchTo, base)
+            }
             Self::Signature(signature) => signature.infer_in(names, of, shapes),
         }
     }

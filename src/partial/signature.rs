@@ -2,7 +2,7 @@
 
 use super::place::{Clash, PackedPlace};
 use super::statement::{Call, Statement, finish, list};
-use super::{Check, InferredShapes, Names, PartialShape};
+use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, caller};
 use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
@@ -67,7 +67,7 @@ impl<'s> Signature<'s> {
             Some(base) if operand < self.operands() => base.len().min(ndims[operand]),
             _ => 0,
         });
-        let call = Call { text: self.text(), ..Call::new(&caller::SIGNATURE, of, shapes, &own) };
+        let call = Call { bases: &own, text: self.text(), ..Call::new(&caller::SIGNATURE, of, shapes) };
         if shapes.len() != self.operands() {
             return Err(self.operand_count(call.builder(), shapes.len()));
         }
@@ -131,7 +131,8 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
         let statement =
             call.batches_after(order.len(), &|operand, axis| Some((symbol_axis(operand, axis), true)));
         let Statement { mut conditions, result, .. } = statement;
-        conditions.numbers = order.iter().map_while(|&symbol| cores.symbols[symbol].size).collect();
+        conditions.numbers =
+            order.iter().map_while(|&symbol| cores.symbols[symbol].size.map(Dim::Known)).collect();
         let (system, checks) = call.solve(conditions, names).map_err(|clash| self.error(clash))?;
         self.check_results()?;
         let batch = list(result.len(), &mut |axis| system.size(result.start + axis).0);

@@ -24,7 +24,7 @@ pub(super) struct Conditions<'s> {
     /// The position of the first size at each axis, and the number of sizes.
     starts: Vec<u32>,
     /// The sizes of the first axes, which a signature has as numbers.
-    pub(super) numbers: Vec<usize>,
+    pub(super) numbers: Vec<Dim>,
 }
 
 impl<'s> Conditions<'s> {
@@ -50,7 +50,7 @@ impl<'s> Conditions<'s> {
 
     /// The size of an axis, as far as it is known without its entries.
     pub(super) fn number(&self, axis: usize) -> Span {
-        self.numbers.get(axis).map_or(Span::ANY, |&number| Span::of(number))
+        self.numbers.get(axis).map_or(Span::ANY, Dim::span)
     }
 }
 
@@ -89,7 +89,7 @@ impl<'s, 'n> System<'s, 'n> {
         starts.clear();
         starts.resize(*count + 1, 0);
         for (entry, next) in entries.iter_mut().zip(1..) {
-            *entry = entry.with_var(self.vars.at(entry.dim, entry.place)?);
+            *entry = entry.with_var(self.vars.at(entry.dim, entry.dim.span(), entry.place)?);
             starts[entry.axis as usize + 1] = next;
         }
         for axis in 0..*count {
@@ -196,15 +196,16 @@ impl<'s, 'n> System<'s, 'n> {
     /// The clash at an axis where forced sizes exclude each other.
     #[cold]
     fn clash(&self, axis: usize) -> Clash {
-        let mut forced = Vec::new();
-        for entry in self.axes.at(axis) {
-            if !self.stretches(entry) {
-                forced.push((*entry, self.span_of(entry)));
-            }
-        }
+        let number = self.axes.numbers.get(axis).map(|dim| Entry::new(dim, PackedPlace::EARLIER, axis, true));
+        let own = self.axes.at(axis).iter().filter(|entry| !self.stretches(entry));
+        let forced: Vec<_> = number.iter().chain(own).map(|entry| (*entry, self.span_of(entry))).collect();
         // from the sizes as written at the axis, else from all known sizes
-        let (written, known) = (first_clash(&forced, true), first_clash(&forced, false));
-        let Some([a, b]) = written.or(known) else { return self.clash_with_number(axis, &forced) };
+        let written = first_clash(&forced, true);
+        let [mut a, b] = written.or(first_clash(&forced, false)).unwrap_or([forced[0]; 2]);
+        if a.0.place == PackedPlace::EARLIER {
+            // a number stands where it excludes a size
+            a.0.place = b.0.place;
+        }
         let places = [a.0.place, b.0.place];
         if written.is_some() {
             let dims = [a.0.dim.clone(), b.0.dim.clone()];
@@ -216,34 +217,17 @@ impl<'s, 'n> System<'s, 'n> {
             let sides = if a.0.var().is_some() { [a, b] } else { [b, a] };
             return self.vars.conflict(sides, sides[1].0.place);
         }
-        let note = self.note(axis, a, b.1) + &self.note(axis, b, a.1);
-        Clash::Sizes { axis, places, dims: [a.1.into(), b.1.into()], note }
-    }
-
-    /// The clash of a size with the size of the axis, a number of a signature.
-    #[cold]
-    fn clash_with_number(&self, axis: usize, forced: &[Side<'s>]) -> Clash {
-        let number = self.axes.number(axis);
-        let excluded = forced.iter().find(|side| side.1.intersect(number).is_none());
-        let side = *excluded.unwrap_or(&forced[0]);
-        let (entry, span) = side;
-        if self.vars.is_earlier(side, number) {
-            return self.vars.conflict([side, (entry.with_var(None), number)], entry.place);
-        }
-        let is_elsewhere = entry.dim.span().intersect(number).is_some();
-        let own = if is_elsewhere { span.into() } else { entry.dim.clone() };
-        Clash::Sizes { axis, places: [entry.place; 2], dims: [number.into(), own], note: String::new() }
-    }
-
-    /// Where a name got sizes that exclude others, unless at the axis itself.
-    fn note(&self, axis: usize, side: Side<'_>, other: Span) -> String {
-        let (name, words, place) = self.vars.origin(side.0, other);
-        match place {
-            Some(place) if self.axes.at(axis).iter().all(|entry| entry.place != place) => {
-                format!(", and {name} is {} at {words}", Dim::from(side.1))
+        // where a name got sizes that exclude others, unless at the axis itself
+        let note = |side: Side<'_>, other| {
+            let (name, words, place) = self.vars.origin(side.0, other);
+            let is_here = |place| self.axes.at(axis).iter().any(|entry| entry.place == place);
+            if place.is_none_or(is_here) {
+                return String::new();
             }
-            _ => String::new(),
-        }
+            format!(", and {name} is {} at {words}", Dim::from(side.1))
+        };
+        let note = note(a, b.1) + &note(b, a.1);
+        Clash::Sizes { axis, places, dims: [a.1.into(), b.1.into()], note }
     }
 
     /// Checks that each size that cannot be 1 comes from a size that stretches to it, with a limit of `attempts`. After them,
@@ -367,14 +351,12 @@ impl<'s, 'n> System<'s, 'n> {
 /// sizes.
 fn first_clash<'s>(forced: &[Side<'s>], written: bool) -> Option<[Side<'s>; 2]> {
     let span = |side: &Side<'_>| if written { side.0.dim.span() } else { side.1 };
-    let mut all = Span::ANY;
-    for second in forced {
-        let Some(both) = all.intersect(span(second)) else {
-            // spans that have no size in common: two of them have none
-            let first = forced.iter().find(|first| span(first).intersect(span(second)).is_none())?;
-            return Some([*first, *second]);
-        };
-        all = both;
-    }
-    None
+    let mut all = Some(Span::ANY);
+    let second = forced.iter().find(|side| {
+        all = all.and_then(|all| all.intersect(span(side)));
+        all.is_none()
+    })?;
+    // spans that have no size in common: two of them have none
+    let first = forced.iter().find(|first| span(first).intersect(span(second)).is_none())?;
+    Some([*first, *second])
 }

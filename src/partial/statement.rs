@@ -42,14 +42,9 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(
-        words: &'static Caller,
-        of: Option<&'a str>,
-        shapes: &'a [&'a PartialShape],
-        bases: &'a [usize],
-    ) -> Self {
+    pub(super) fn new(words: &'static Caller, of: Option<&'a str>, shapes: &'a [&'a PartialShape]) -> Self {
         let (has_target, has_checks) = (false, true);
-        Self { words, of, shapes, bases, has_target, axes: &[], sizes: None, text: "", has_checks }
+        Self { words, of, shapes, bases: &[], has_target, axes: &[], sizes: None, text: "", has_checks }
     }
 
     /// The second operand is the target, and the caller named these axes.
@@ -131,13 +126,11 @@ impl<'a> Call<'a> {
     pub(super) fn with_unranked(&self, mut checks: Vec<Check>, sizes: &[Dim]) -> Vec<Check> {
         // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
         let ones = sizes.iter().all(|size| *size == Dim::Known(1));
-        let unranked: Vec<_> =
-            (0..self.shapes.len()).filter(|&operand| self.ndim(operand).is_none()).collect();
-        match unranked[..] {
-            [] => {}
-            [_] if ones => {}
-            [operand] => checks.push(Check::GoesTogether { operand }),
-            [_, operand] if ones => checks.push(Check::GoesTogether { operand }),
+        let unranked = (0..self.shapes.len()).filter(|&operand| self.ndim(operand).is_none());
+        let mut unranked = unranked.skip(usize::from(ones));
+        match (unranked.next(), unranked.next()) {
+            (None, _) => {}
+            (Some(operand), None) => checks.push(Check::GoesTogether { operand }),
             // one check for each of them would compare every pair of operands
             _ => checks.push(Check::AllGoTogether),
         }

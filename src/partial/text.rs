@@ -265,14 +265,13 @@ fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
     let range = text.split_once('.').and_then(|(lo, rest)| Some((lo, rest.strip_prefix('.')?)));
     if let Some((lo, hi)) = range {
         let end = at + lo.len() + "..".len();
-        let span = match (lo, hi) {
-            ("", "") => return Err((end, "a size at one end of the range at least")),
-            (_, "") => Span { lo: size(lo, at, after_size)?, hi: usize::MAX },
-            ("", _) => Span { lo: 0, hi: size(hi, end, after_range)? },
-            _ => Span { lo: size(lo, at, after_size)?, hi: size(hi, end, after_range)? },
-        };
+        if lo.is_empty() && hi.is_empty() {
+            return Err((end, "a size at one end of the range at least"));
+        }
+        let lo = if lo.is_empty() { 0 } else { size(lo, at, after_size)? };
+        let hi = if hi.is_empty() { usize::MAX } else { size(hi, end, after_range)? };
         let fault = (end, "an end of the range that is not below its start");
-        return if span.lo <= span.hi { Ok(span.into()) } else { Err(fault) };
+        return if lo <= hi { Ok(Span { lo, hi }.into()) } else { Err(fault) };
     }
     match text.as_bytes() {
         [b'0'..=b'9', ..] => size(text, at, after_size).map(Dim::Known),

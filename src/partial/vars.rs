@@ -17,12 +17,23 @@ pub(super) struct Class {
     pub(super) span: Span,
     /// The positions of the origins of the span's start and end, unless it has none.
     ends: [u32; 2],
-    /// The first axis in the current call that has one of the names, or `EARLIER`.
-    first: PackedPlace,
-    /// In this call, the sizes other than 1 are in this span; if it is 1 alone, there are none.
+    /// In the last call that had one of the names, the sizes other than 1 are in this span; if it is 1 alone, there are none.
     not_one: Span,
-    /// The last axis that [`is_first_at`](Vars::is_first_at) was asked for in this call.
-    last_axis: u32,
+}
+
+/// The last call that had a name of a class, the first axis there, the last axis that [`is_first_at`](Vars::is_first_at) was
+/// asked for, and the position of the last change. It is not undone.
+#[derive(Clone, Copy)]
+pub(super) struct Note {
+    call: usize,
+    first: PackedPlace,
+    last_axis: usize,
+    change: usize,
+}
+
+impl Note {
+    pub(super) const NONE: Self =
+        Self { call: 0, first: PackedPlace::EARLIER, last_axis: usize::MAX, change: usize::MAX };
 }
 
 /// Where a name got its sizes: the name, the call and the axis.
@@ -40,23 +51,13 @@ pub(super) struct Vars<'n> {
     pub(super) of: Option<&'n str>,
     /// How many origins there were before.
     origins: usize,
+    /// How many changes there were when the last state was asked for.
+    mark: usize,
 }
-
-/// The numbers of changes and origins at some time.
-#[derive(Clone, Copy)]
-pub(super) struct Savepoint(usize, usize);
 
 impl Class {
     pub(super) fn of(id: usize) -> Self {
-        Self {
-            parent: compact(id),
-            count: 1,
-            span: Span::ANY,
-            ends: [u32::MAX; 2],
-            first: PackedPlace::EARLIER,
-            not_one: Span::ANY,
-            last_axis: u32::MAX,
-        }
+        Self { parent: compact(id), count: 1, span: Span::ANY, ends: [u32::MAX; 2], not_one: Span::ANY }
     }
 }
 
@@ -69,27 +70,28 @@ impl Drop for Vars<'_> {
 impl<'n> Vars<'n> {
     pub(super) fn new(names: &'n mut Names, of: Option<&'n str>) -> Self {
         let origins = names.origins.len();
-        Self { names, of, origins }
+        names.calls += 1;
+        Self { names, of, origins, mark: 0 }
     }
 
     /// Undoes everything forced in this call.
     pub(super) fn undo(&mut self) {
-        self.restore(Savepoint(0, self.origins));
+        self.restore([0, self.origins]);
     }
 
-    /// A savepoint of everything forced so far.
-    pub(super) fn state(&self) -> Savepoint {
-        Savepoint(self.names.changes.len(), self.names.origins.len())
+    /// The numbers of changes and origins so far.
+    pub(super) fn state(&mut self) -> [usize; 2] {
+        self.mark = self.names.changes.len();
+        [self.mark, self.names.origins.len()]
     }
 
-    /// Undoes everything forced since the savepoint.
-    pub(super) fn restore(&mut self, Savepoint(changes, origins): Savepoint) {
-        while self.names.changes.len() > changes {
-            if let Some((id, class)) = self.names.changes.pop() {
-                self.names.classes[id as usize] = class;
-            }
+    /// Undoes everything forced since the names were in this state.
+    pub(super) fn restore(&mut self, [changes, origins]: [usize; 2]) {
+        let names = &mut *self.names;
+        for (id, class) in names.changes.drain(changes..).rev() {
+            names.classes[id as usize] = class;
         }
-        self.names.origins.truncate(origins);
+        names.origins.truncate(origins);
     }
 
     pub(super) fn root(&self, var: Var) -> Var {
@@ -100,12 +102,20 @@ impl<'n> Vars<'n> {
         &self.names.classes[self.names.root(var as usize)]
     }
 
-    /// The class to change it. It is saved before.
+    fn note(&self, var: Var) -> &Note {
+        &self.names.notes[self.names.root(var as usize)]
+    }
+
+    /// The class to change it. It is saved once after each state.
     fn change(&mut self, var: Var) -> &mut Class {
         let root = self.names.root(var as usize);
-        let class = &mut self.names.classes[root];
-        self.names.changes.push((compact(root), *class));
-        class
+        let Names { classes, changes, notes, .. } = &mut *self.names;
+        let last = notes[root].change;
+        if last < self.mark || changes.get(last).is_none_or(|(id, _)| *id as usize != root) {
+            notes[root].change = changes.len();
+            changes.push((compact(root), classes[root]));
+        }
+        &mut classes[root]
     }
 
     /// The sizes that a name can have, for all that has been forced so far.
@@ -127,8 +137,7 @@ impl<'n> Vars<'n> {
 
     /// Whether an axis has a name for the first time, of axes that are asked for in order.
     pub(super) fn is_first_at(&mut self, root: Var, axis: usize) -> bool {
-        let last = &mut self.names.classes[root as usize].last_axis;
-        core::mem::replace(last, compact(axis)) != compact(axis)
+        core::mem::replace(&mut self.names.notes[root as usize].last_axis, axis) != axis
     }
 
     /// The size of a name as a `Dim`, or, `with_one`, with a range of all sizes that it can have, 1 among them.
@@ -141,24 +150,26 @@ impl<'n> Vars<'n> {
     /// The size of a name of the call.
     pub(super) fn dim_of(&self, name: &str) -> Option<Dim> {
         let var = compact(self.names.known(name)?);
-        (self.class(var).first != PackedPlace::EARLIER).then(|| self.dim(var, false))
+        (self.note(var).call == self.names.calls).then(|| self.dim(var, false))
     }
 
-    /// The name at an axis, if it has one.
+    /// The name of a size, if it has one, whose sizes at this place are in `span`.
     ///
     /// # Errors
     /// The clash of a name that has other sizes elsewhere.
-    pub(super) fn at(&mut self, dim: &Dim, place: PackedPlace) -> Result<Option<Var>, Clash> {
+    pub(super) fn at(&mut self, dim: &Dim, span: Span, place: PackedPlace) -> Result<Option<Var>, Clash> {
         let Some(name) = dim.as_name() else { return Ok(None) };
         let var = compact(self.names.id(name));
-        if self.class(var).first == PackedPlace::EARLIER {
-            let class = self.change(var);
-            (class.first, class.not_one, class.last_axis) = (place, class.span, u32::MAX);
+        if self.note(var).call != self.names.calls {
+            let (root, call) = (self.names.root(var as usize), self.names.calls);
+            self.names.notes[root] = Note { call, first: place, ..Note::NONE };
+            self.names.classes[root].not_one = self.names.classes[root].span;
         }
-        if !self.narrow(var, dim.span(), place) {
-            return Err(self.two_sizes(dim, var, dim.span(), place));
+        if self.narrow(var, span, place) {
+            return Ok(Some(var));
         }
-        Ok(Some(var))
+        let own = Entry::new(dim, place, 0, true);
+        Err(self.conflict([(own.with_var(Some(var)), self.span(var)), (own, span)], place))
     }
 
     /// Restricts a name to the sizes at an axis. Returns `false` if it has none of them.
@@ -220,12 +231,10 @@ impl<'n> Vars<'n> {
         for i in 0..self.names.changes.len() {
             let var = self.names.changes[i].0;
             if self.hull(var) == Span::ONE {
-                self.narrow(var, Span::ONE, self.class(var).first);
+                self.narrow(var, Span::ONE, self.note(var).first);
             }
         }
-        while let Some((id, _)) = self.names.changes.pop() {
-            self.names.classes[id as usize].first = PackedPlace::EARLIER;
-        }
+        self.names.changes.clear();
         if self.names.origins.len() > self.origins {
             self.names.labels.push(self.of.unwrap_or_default().into());
         }
@@ -258,19 +267,9 @@ impl<'n> Vars<'n> {
                 let builder = builder.subject(&place.words(self.of));
                 return Err(fail!(builder, DeclaredSize, "size {size}, expected {dim}"));
             }
-            self.take(dim, size, place).map_err(|clash| clash.error(builder()))?;
+            self.at(dim, Span::of(size), place).map_err(|clash| clash.error(builder()))?;
         }
         Ok(())
-    }
-
-    /// Restricts a name to the size of an axis.
-    fn take(&mut self, dim: &Dim, size: usize, place: PackedPlace) -> Result<(), Clash> {
-        match self.at(dim, place)? {
-            Some(var) if !self.narrow(var, Span::of(size), place) => {
-                Err(self.two_sizes(dim, var, Span::of(size), place))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// The name that got the sizes that exclude those in `other`, and the place, in words; and the place, if it is one of this
@@ -293,13 +292,6 @@ impl<'n> Vars<'n> {
     /// Whether a name got the sizes that exclude those in `other` before this call.
     pub(super) fn is_earlier(&self, side: Side<'_>, other: Span) -> bool {
         side.0.var().is_some() && self.origin(side.0, other).2.is_none()
-    }
-
-    /// The clash of a name that has other sizes elsewhere than `now` at `place`.
-    #[cold]
-    fn two_sizes(&self, dim: &Dim, var: Var, now: Span, place: PackedPlace) -> Clash {
-        let own = Entry::new(dim, place, 0, true);
-        self.conflict([(own.with_var(Some(var)), self.span(var)), (own, now)], place)
     }
 
     /// The clash of a name whose sizes exclude those of another size, which may have a name too, at `place`.
