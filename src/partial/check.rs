@@ -172,7 +172,7 @@ impl fmt::Display for Check {
     }
 }
 
-impl System<'_, '_> {
+impl System<'_> {
     /// The checks that sizes go together, from the sizes before anything is forced.
     pub(super) fn checks(&mut self) -> Vec<Check> {
         let (mut checks, mut listed) = (Vec::new(), ByName::new());

@@ -389,12 +389,10 @@ pub(super) fn merge_shapes(
     for shape in [a, b] {
         conditions.add(PackedPlace::SHAPE, shape.dims().unwrap_or_default(), &|axis| Some((axis, true)));
     }
-    let merged = |names| {
-        let mut system = System::new(conditions, names, of)?;
-        system.solve()?;
-        let sizes = list(ndim, &mut |axis| system.size(axis).0);
-        system.vars.keep();
-        Ok(sizes.into())
-    };
-    merged(names).map_err(|clash: Clash| clash.error(builder()))
+    let error = |clash: Clash| clash.error(builder());
+    let mut system = System::new(conditions, names, of).map_err(error)?;
+    system.solve().map_err(error)?;
+    let sizes = list(ndim, &mut |axis| system.size(axis).0);
+    system.vars.keep();
+    Ok(sizes.into())
 }

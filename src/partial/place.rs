@@ -69,10 +69,6 @@ impl PackedPlace {
     /// The `operand` of axes of the target, which is the second shape.
     pub(super) const TARGET: u32 = u32::MAX - 3;
 
-    pub(super) fn new(operand: usize, axis: usize) -> Self {
-        Self::at(compact(operand), axis)
-    }
-
     pub(super) fn at(operand: u32, axis: usize) -> Self {
         Self { operand, axis: compact(axis) }
     }
@@ -161,14 +157,6 @@ pub(super) enum Clash {
 }
 
 impl Clash {
-    /// The clash, with another number for its axis.
-    pub(super) fn at(mut self, at: usize) -> Self {
-        if let Self::Sizes { axis, .. } = &mut self {
-            *axis = at;
-        }
-        self
-    }
-
     /// The error of the clash, with the positions of its shapes.
     pub(super) fn error(self, builder: ErrorBuilder) -> BroadcastError {
         match self {

@@ -1,6 +1,6 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::place::PackedPlace;
+use super::place::{PackedPlace, compact};
 use super::result::result_checks;
 use super::shape_op::ShapeOp;
 use super::statement::list;
@@ -189,7 +189,7 @@ impl Plan {
         }
         let mut vars = Vars::new(names, of);
         for (operand, planned) in self.operands.iter().enumerate() {
-            let place = |axis| PackedPlace::new(operand, axis);
+            let place = |axis| PackedPlace::at(compact(operand), axis);
             vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place, &builder)?;
         }
         let joint = joint_shape(shapes, &builder)?;

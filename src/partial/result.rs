@@ -1,7 +1,7 @@
 //! Decisions, and the verification of a result's declared shape.
 
 use super::dim::{Dim, Span};
-use super::place::{Clash, PackedPlace};
+use super::place::{Clash, PackedPlace, compact};
 use super::shape_op::{InferredShapes, ShapeOp};
 use super::solver::System;
 use super::statement::{Call, Statement, check_overflow, list};
@@ -284,7 +284,7 @@ pub(super) fn result_checks(
 /// inferred size. If the operands are `open`, each axis of the result may have any size.
 fn add_checks(
     checks: &mut Vec<Check>,
-    system: &System<'_, '_>,
+    system: &System<'_>,
     operands: &[&PartialShape],
     declared: &[Dim],
     open: bool,
@@ -329,7 +329,7 @@ fn first_places(operands: &[&PartialShape]) -> ByName<Place> {
     for (operand, shape) in operands.iter().enumerate() {
         for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
             if let Some(name) = dim.as_name() {
-                places.or_insert(name, Place::from(PackedPlace::new(operand, axis)));
+                places.or_insert(name, Place::from(PackedPlace::at(compact(operand), axis)));
             }
         }
     }

@@ -25,8 +25,13 @@ impl<'a> Call<'a> {
 
     pub(super) fn broadcast_to(self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
         let call = Call { sizes: Some(sizes), ..self };
-        // a size that is not known could be any
-        let numbers: Vec<_> = sizes.iter().map(|size| number(size.as_ref())).collect();
+        // as for an array: -1 keeps a size, and one that is not known could be any
+        let number = |size: &Option<Dim>| match size {
+            Some(Dim::Known(size)) => *size as i128,
+            Some(_) => 0,
+            None => -1,
+        };
+        let numbers: Vec<_> = sizes.iter().map(number).collect();
         check_target(&numbers, Placeholder::Keeps, &|| call.builder())?;
         // all axes of the target may be axes of `*`
         leading_target_axes(call.ndim(0).unwrap_or(sizes.len()), &numbers, &|| call.builder())?;
@@ -195,15 +200,6 @@ impl<'a> Call<'a> {
             flags[axis] = true;
         }
         Ok(flags)
-    }
-}
-
-/// The number of a size in a target, as for an array: -1 keeps a size, and one that is not known is 0.
-fn number(size: Option<&Dim>) -> i128 {
-    match size {
-        Some(Dim::Known(size)) => *size as i128,
-        Some(_) => 0,
-        None => -1,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Signatures on partially known shapes.
 
 use super::place::{Clash, PackedPlace};
-use super::statement::{Call, Statement, finish, list};
+use super::statement::{Call, Statement, check_overflow, list};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, caller};
 use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
@@ -109,14 +109,12 @@ struct SymbolAxes<'s, 'a> {
 impl<'s, 'a> SymbolAxes<'s, 'a> {
     fn of(cores: Cores<'s>, call: Call<'a>) -> Self {
         let count = cores.symbols.len();
-        let (mut order, mut axes, mut occurs) = (Vec::new(), vec![0; count], vec![false; count]);
-        for is_number in [true, false] {
-            for (symbol, own) in cores.symbols.iter().enumerate() {
-                if own.is_number == is_number {
-                    axes[symbol] = order.len();
-                    order.push(symbol);
-                }
-            }
+        let (mut axes, mut occurs) = (vec![0; count], vec![false; count]);
+        let is_number = |&symbol: &usize| cores.symbols[symbol].is_number;
+        let (mut order, names): (Vec<_>, Vec<_>) = (0..count).partition(is_number);
+        order.extend(names);
+        for (axis, &symbol) in order.iter().enumerate() {
+            axes[symbol] = axis;
         }
         for axis in cores.bases[..call.shapes.len()].iter().flatten() {
             occurs[axis.symbol] = true;
@@ -138,7 +136,8 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
         let batch = list(result.len(), &mut |axis| system.size(result.start + axis).0);
         let symbols = list(order.len(), &mut |axis| system.size(axis).0);
         let checks = call.with_unranked(checks, &batch);
-        finish(system, &batch, &|| call.builder_of(&caller::PARTIAL_BATCHES))?;
+        check_overflow(&batch, &|| call.builder_of(&caller::PARTIAL_BATCHES))?;
+        system.vars.keep();
         let size = |symbol: usize| symbols[axes[symbol]].clone();
         let batch = if call.is_ranked() { batch.into() } else { PartialShape::unranked() };
         let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
@@ -168,14 +167,15 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
     }
 
     /// The error of a clash at one of the axes, or in the batch.
-    fn error(&self, clash: Clash) -> BroadcastError {
+    fn error(&self, mut clash: Clash) -> BroadcastError {
         let call = &self.call;
-        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &clash else {
+        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &mut clash else {
             return clash.error(call.builder());
         };
-        if let Some(axis) = axis.checked_sub(self.order.len()) {
-            let builder = || call.builder_of(&caller::PARTIAL_BATCHES);
-            return self.check_results().map_or_else(|error| error, |()| clash.at(axis).error(builder()));
+        if let Some(in_batch) = axis.checked_sub(self.order.len()) {
+            *axis = in_batch;
+            let error = || clash.error(call.builder_of(&caller::PARTIAL_BATCHES));
+            return self.check_results().map_or_else(|error| error, |()| error());
         }
         let position = |place: PackedPlace| {
             let operand = place.shape();

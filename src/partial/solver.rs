@@ -55,18 +55,18 @@ impl<'s> Conditions<'s> {
 }
 
 /// Sizes with their conditions.
-pub(super) struct System<'s, 'n> {
-    pub(super) axes: Conditions<'s>,
+pub(super) struct System<'n> {
+    pub(super) axes: Conditions<'n>,
     pub(super) vars: Vars<'n>,
 }
 
-impl<'s, 'n> System<'s, 'n> {
+impl<'n> System<'n> {
     /// The sizes of the conditions, with the variables of their names, in a call with a label or without.
     ///
     /// # Errors
     /// The clash of a name whose ranges have no size in common.
     pub(super) fn new(
-        axes: Conditions<'s>,
+        axes: Conditions<'n>,
         names: &'n mut Names,
         of: Option<&'n str>,
     ) -> Result<Self, Clash> {
@@ -104,7 +104,7 @@ impl<'s, 'n> System<'s, 'n> {
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`solve`](Self::solve).
-    pub(super) fn declare(&mut self, declared: &'s [Dim], all: bool) -> Result<(), Clash> {
+    pub(super) fn declare(&mut self, declared: &'n [Dim], all: bool) -> Result<(), Clash> {
         self.vars.undo();
         for entry in &mut self.axes.entries {
             entry.axis += compact(declared.len() - self.axes.count);

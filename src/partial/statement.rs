@@ -107,14 +107,11 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// The first clash.
-    pub(super) fn solve<'n>(
+    pub(super) fn solve(
         &self,
         conditions: Conditions<'a>,
-        names: &'n mut Names,
-    ) -> Result<(System<'a, 'n>, Vec<Check>), Clash>
-    where
-        'a: 'n,
-    {
+        names: &'a mut Names,
+    ) -> Result<(System<'a>, Vec<Check>), Clash> {
         let mut system = System::new(conditions, names, self.of)?;
         let checks = if self.has_checks { system.checks() } else { Vec::new() };
         system.solve()?;
@@ -177,37 +174,26 @@ impl<'a> Statement<'a> {
     /// `DeclaredName` where a name has no size; `Incompatible` with the first axis at fault; `Overflow`.
     pub(super) fn solve(self, names: &mut Names) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
         let Self { call, conditions, bases, result, targets, numbers, is_ranked } = self;
-        let (system, checks) = call.solve(conditions, names).map_err(|clash| match clash {
-            Clash::Sizes { axis, .. } if axis < bases => clash.error(call.builder_of(&caller::PARTIAL_BASES)),
-            Clash::Sizes { axis, .. } => {
-                clash.at(*numbers.get(axis).unwrap_or(&(axis - bases))).error(call.builder())
+        let (system, checks) = call.solve(conditions, names).map_err(|mut clash| {
+            let mut words = call.words;
+            match &mut clash {
+                Clash::Sizes { axis, .. } if *axis < bases => words = &caller::PARTIAL_BASES,
+                Clash::Sizes { axis, .. } => *axis = numbers.get(*axis).copied().unwrap_or(*axis - bases),
+                Clash::Name { .. } => {}
             }
-            Clash::Name { .. } => clash.error(call.builder()),
+            clash.error(call.builder_of(words))
         })?;
         let mut sizes = Vec::with_capacity(result.len() + bases);
         for axis in result.chain(0..bases) {
             sizes.push(if targets.contains(&axis) { system.of_target(axis) } else { system.size(axis).0 });
         }
         let checks = call.with_unranked(checks, &sizes);
-        finish(system, &sizes, &|| call.builder())?;
+        // before a list of the smallest sizes takes memory
+        drop(system.axes);
+        check_overflow(&sizes, &|| call.builder())?;
+        system.vars.keep();
         Ok((if is_ranked { sizes.into() } else { PartialShape::unranked() }, checks))
     }
-}
-
-/// Lets the names keep what is forced.
-///
-/// # Errors
-/// `Overflow` of the sizes of a result.
-pub(super) fn finish(
-    System { axes, vars }: System<'_, '_>,
-    sizes: &[Dim],
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<(), BroadcastError> {
-    // before the list of the smallest sizes takes memory
-    drop(axes);
-    check_overflow(sizes, builder)?;
-    vars.keep();
-    Ok(())
 }
 
 /// # Errors
