@@ -66,9 +66,7 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     pub fn par(&self) -> Batch<'a, A, D, B, Parallel> {
         Batch { view: self.view.clone(), base: self.base, base_dim: PhantomData, executor: Parallel }
     }
-}
 
-impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// The view with its last `base` axes as the base. If `B` has a fixed number of axes, `base` is that number.
     #[inline]
     pub(super) fn new(view: ArrayView<'a, A, D>, base: usize) -> Result<Self, BroadcastError> {
