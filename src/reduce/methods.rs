@@ -173,17 +173,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
     /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
     /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
-    #[doc(alias(
-        "mean_axis",
-        "average",
-        "reduce_mean",
-        "nanmean",
-        "weighted_mean",
-        "var",
-        "std",
-        "var_axis",
-        "std_axis"
-    ))]
+    #[doc(alias("mean_axis", "average", "reduce_mean", "nanmean", "weighted_mean", "var", "std"))]
+    #[doc(alias("var_axis", "std_axis"))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: MeanElement,
@@ -295,20 +286,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
     /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind: `ndarray-stats` has them, and a
     /// [recipe](crate::guide::recipes#medians) shows one call.
-    #[doc(alias(
-        "fold_axis",
-        "map_axis",
-        "prod",
-        "all",
-        "any",
-        "reduce_prod",
-        "aminmax",
-        "ptp",
-        "var_mean",
-        "logsumexp",
-        "median",
-        "quantile"
-    ))]
+    #[doc(alias("fold_axis", "map_axis", "prod", "all", "any", "reduce_prod", "aminmax", "ptp"))]
+    #[doc(alias("var_mean", "logsumexp", "median", "quantile"))]
     fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
         A: Clone,
