@@ -2,7 +2,7 @@
 
 use super::statement::list;
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
+use crate::error::{ErrorBuilder, Result, caller, fail};
 use alloc::{vec, vec::Vec};
 
 /// The shape of a value that comes from one of several branches: the least specific of several shapes.
@@ -30,9 +30,7 @@ use alloc::{vec, vec::Vec};
 /// # Equivalents
 /// StableHLO's rule for `if` and `case`, which knows bounds, but no names; ONNX's for `If`, where sizes that differ are unknown.
 #[doc(alias = "least_specific")]
-pub fn infer_branches<'p>(
-    shapes: impl IntoIterator<Item = &'p PartialShape>,
-) -> Result<PartialShape, BroadcastError> {
+pub fn infer_branches<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> Result<PartialShape> {
     let mut shapes = shapes.into_iter();
     let Some(first) = shapes.next() else {
         let builder = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);

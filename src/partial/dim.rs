@@ -1,6 +1,6 @@
 //! Known and partially known sizes.
 
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, Result};
 use alloc::{boxed::Box, format, sync::Arc};
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
@@ -66,11 +66,11 @@ impl Dim {
     ///
     /// # Equivalents
     /// OpenVINO `Dimension(2, 5)`.
-    pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
+    pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self> {
         Self::between(sizes.start_bound(), sizes.end_bound())
     }
 
-    fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self, BroadcastError> {
+    fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self> {
         let (lo, from): (_, &dyn fmt::Display) = match start {
             Bound::Included(lo) => (Some(*lo), lo),
             Bound::Excluded(below) => (below.checked_add(1), below),

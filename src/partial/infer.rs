@@ -7,7 +7,7 @@
 
 use super::statement::{Call, Statement};
 use super::{Dim, Names, PartialShape, ShapeOp};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::shape::{Axes, Placeholder, ReducedAxes, TargetShape, axis_numbers, check_target};
 use alloc::{vec, vec::Vec};
 use core::borrow::Borrow;
@@ -50,7 +50,7 @@ use ndarray::{Dimension, IxDyn};
 /// # Equivalents
 /// `InferShape`'s inner rule in MLIR's `Broadcastable`; `Dimension::broadcast_merge` of nGraph and
 /// OpenVINO, which make 1 of 0 and 1 or are not tight for ranges.
-pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
+pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim> {
     let joint = infer_shape(&vec![a].into(), &vec![b].into())?;
     Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
 }
@@ -80,7 +80,7 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 ///
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
-pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
+pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
     infer(&ShapeOp::Together, &[a, b])
 }
 
@@ -109,9 +109,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 ///
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
-pub fn infer_shapes<'p>(
-    shapes: impl IntoIterator<Item = &'p PartialShape>,
-) -> Result<PartialShape, BroadcastError> {
+pub fn infer_shapes<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> Result<PartialShape> {
     infer(&ShapeOp::Together, &shapes.into_iter().collect::<Vec<_>>())
 }
 
@@ -119,10 +117,7 @@ pub fn infer_shapes<'p>(
 ///
 /// # Errors
 /// Those of the operation's function.
-pub(super) fn infer(
-    operation: &ShapeOp<'_>,
-    shapes: &[&PartialShape],
-) -> Result<PartialShape, BroadcastError> {
+pub(super) fn infer(operation: &ShapeOp<'_>, shapes: &[&PartialShape]) -> Result<PartialShape> {
     Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
 }
 
@@ -151,7 +146,7 @@ pub(super) fn infer(
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
-) -> Result<Option<PartialShape>, BroadcastError> {
+) -> Result<Option<PartialShape>> {
     let shapes: Vec<_> = operands.into_iter().collect();
     let is_known = shapes.iter().any(|shape| shape.ndim().is_some());
     let call = Call::new(&caller::PARTIAL_TOGETHER, None, &shapes);
@@ -194,11 +189,11 @@ pub fn infer_result_shape<'p>(
 ///
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
-pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<PartialShape, BroadcastError> {
+pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<PartialShape> {
     target_of(shape, &target.for_message())
 }
 
-fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, BroadcastError> {
+fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape> {
     let builder = || ErrorBuilder::new(&caller::TO_TARGET, core::slice::from_ref(shape)).to(&target.to_vec());
     check_target(target, Placeholder::Keeps, &builder)?;
     let sizes = target.iter().map(|&size| usize::try_from(size).ok().map(Dim::Known));
@@ -238,11 +233,7 @@ fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape, Broa
 ///
 /// # Equivalents
 /// nGraph's `op::Broadcast::validate_and_infer_types`.
-pub fn infer_axes(
-    shape: &PartialShape,
-    target: &PartialShape,
-    axes: impl Axes,
-) -> Result<PartialShape, BroadcastError> {
+pub fn infer_axes(shape: &PartialShape, target: &PartialShape, axes: impl Axes) -> Result<PartialShape> {
     infer(&ShapeOp::Axes(axis_numbers(&axes)), &[shape, target])
 }
 
@@ -278,11 +269,7 @@ pub fn infer_axes(
 ///
 /// # Equivalents
 /// Type inference of StableHLO's `broadcast_in_dim` and `dynamic_broadcast_in_dim`.
-pub fn infer_in_dim(
-    shape: &PartialShape,
-    target: &PartialShape,
-    axes: impl Axes,
-) -> Result<PartialShape, BroadcastError> {
+pub fn infer_in_dim(shape: &PartialShape, target: &PartialShape, axes: impl Axes) -> Result<PartialShape> {
     infer(&ShapeOp::InDim(axis_numbers(&axes)), &[shape, target])
 }
 
@@ -318,7 +305,7 @@ pub fn infer_in_dim(
 ///
 /// # Equivalents
 /// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
-pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<PartialShape, BroadcastError> {
+pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<PartialShape> {
     let shapes: Vec<_> = operands.iter().map(|operand| operand.0.borrow()).collect();
     infer(&ShapeOp::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
 }
@@ -352,10 +339,7 @@ pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<P
 ///
 /// # Equivalents
 /// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…, keepdims=…)`.
-pub fn infer_sum<X: ReducedAxes<IxDyn>>(
-    shape: &PartialShape,
-    axes: X,
-) -> Result<PartialShape, BroadcastError> {
+pub fn infer_sum<X: ReducedAxes<IxDyn>>(shape: &PartialShape, axes: X) -> Result<PartialShape> {
     // all axes, of a shape whose number of axes is not known
     if shape.ndim().is_none() && X::Left::NDIM == Some(0) {
         return Ok(PartialShape::from([]));
@@ -396,7 +380,7 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(
 ///
 /// # Equivalents
 /// PyTorch's `Tensor.sum_to_size` with symbolic sizes.
-pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<PartialShape, BroadcastError> {
+pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<PartialShape> {
     infer(&ShapeOp::SumTo, &[shape, target])
 }
 
@@ -436,6 +420,6 @@ pub fn infer_sum_in_dim(
     shape: &PartialShape,
     target: &PartialShape,
     axes: impl Axes,
-) -> Result<PartialShape, BroadcastError> {
+) -> Result<PartialShape> {
     infer(&ShapeOp::SumInDim(axis_numbers(&axes)), &[shape, target])
 }

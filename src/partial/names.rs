@@ -7,7 +7,7 @@ use super::solver::{Conditions, System};
 use super::statement::list;
 use super::vars::{Class, Note, Origin, Vars};
 use super::{PartialShape, Plan};
-use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
+use crate::error::{Count, ErrorBuilder, Result, caller, fail};
 use crate::shape::ByName;
 use alloc::{boxed::Box, format, vec::Vec};
 use core::fmt;
@@ -210,7 +210,7 @@ impl Names {
         of: &str,
         operation: &ShapeOp<'s>,
         operands: impl IntoIterator<Item = &'p PartialShape>,
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
+    ) -> Result<InferredShapes<'s>> {
         operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
     }
 
@@ -242,12 +242,7 @@ impl Names {
     ///
     /// # Equivalents
     /// Merging the inferred shape into a `value_info` of ONNX.
-    pub fn merge(
-        &mut self,
-        of: &str,
-        a: &PartialShape,
-        b: &PartialShape,
-    ) -> Result<PartialShape, BroadcastError> {
+    pub fn merge(&mut self, of: &str, a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
         merge_shapes(self, Some(of), a, b)
     }
 
@@ -273,7 +268,7 @@ impl Names {
     ///
     /// # Equivalents
     /// The symbolic sizes that ONNX Runtime checks for the inputs of a session.
-    pub fn bind(&mut self, of: &str, declared: &PartialShape, sizes: &[usize]) -> Result<(), BroadcastError> {
+    pub fn bind(&mut self, of: &str, declared: &PartialShape, sizes: &[usize]) -> Result<()> {
         self.bind_as(Some(of), declared, sizes)
     }
 
@@ -283,7 +278,7 @@ impl Names {
         of: Option<&str>,
         declared: &PartialShape,
         sizes: &[usize],
-    ) -> Result<(), BroadcastError> {
+    ) -> Result<()> {
         let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
         let mut vars = Vars::new(self, of);
         vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis), &builder)?;
@@ -324,7 +319,7 @@ impl Names {
         of: &str,
         plan: &Plan,
         shapes: &[S],
-    ) -> Result<Vec<usize>, BroadcastError> {
+    ) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
         plan.joint_shape_of(&shapes, self, Some(of))
     }
@@ -374,7 +369,7 @@ pub(super) fn merge_shapes(
     of: Option<&str>,
     a: &PartialShape,
     b: &PartialShape,
-) -> Result<PartialShape, BroadcastError> {
+) -> Result<PartialShape> {
     let builder = || ErrorBuilder::new(&caller::MERGE, &[(a, None), (b, None)]).label(of);
     let (ndim, entries) = match (a.ndim(), b.ndim()) {
         (Some(own), Some(other)) if own != other => {

@@ -3,7 +3,7 @@
 use super::names::merge_shapes;
 use super::statement::list;
 use super::{Dim, Names};
-use crate::error::{BroadcastError, Shape};
+use crate::error::{Result, Shape};
 use alloc::vec::Vec;
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
@@ -231,7 +231,7 @@ impl PartialShape {
     ///
     /// # Equivalents
     /// TensorFlow `TensorShape.assert_is_compatible_with`.
-    pub fn check(&self, shape: &[usize]) -> Result<(), BroadcastError> {
+    pub fn check(&self, shape: &[usize]) -> Result<()> {
         Names::new().bind_as(None, self, shape)
     }
 
@@ -294,7 +294,7 @@ impl PartialShape {
     ///
     /// # Equivalents
     /// nGraph `PartialShape::merge_into`, TensorFlow `TensorShape.merge_with`.
-    pub fn merge(&self, other: &Self) -> Result<Self, BroadcastError> {
+    pub fn merge(&self, other: &Self) -> Result<Self> {
         merge_shapes(&mut Names::new(), None, self, other)
     }
 }

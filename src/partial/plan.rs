@@ -6,7 +6,7 @@ use super::shape_op::ShapeOp;
 use super::statement::list;
 use super::vars::Vars;
 use super::{Check, Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
+use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::shape::{check_len, joint_shape};
 use alloc::{format, vec::Vec};
 
@@ -67,7 +67,7 @@ impl Plan {
     ///
     /// # Equivalents
     /// As [`Plan`]; a graph compiler does this when it traces.
-    pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
+    pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
         let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
@@ -96,7 +96,7 @@ impl Plan {
     ///
     /// # Equivalents
     /// The result type of an operation in MLIR, `tensor<4xf32>`.
-    pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
+    pub fn with_result(self, result: PartialShape) -> Result<Self> {
         let operands = list(self.operands.len(), &mut |operand| &self.operands[operand]);
         let checks = result_checks(&operands, &result, None)?;
         Ok(Self { checks, result: Some(result), ..self })
@@ -163,7 +163,7 @@ impl Plan {
     ///
     /// # Equivalents
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
-    pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
+    pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
         self.joint_shape_of(&shapes, &mut Names::new(), None)
     }
@@ -174,7 +174,7 @@ impl Plan {
         shapes: &[&[usize]],
         names: &mut Names,
         of: Option<&str>,
-    ) -> Result<Vec<usize>, BroadcastError> {
+    ) -> Result<Vec<usize>> {
         let builder = || {
             let mut builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
             for operand in &self.operands {

@@ -6,7 +6,7 @@ use super::shape_op::{InferredShapes, ShapeOp};
 use super::solver::System;
 use super::statement::{Call, Statement, check_overflow, list};
 use super::{Check, Names, PartialShape, Place};
-use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
+use crate::error::{BroadcastError, Count, ErrorBuilder, Result, caller, fail};
 use crate::shape::ByName;
 use alloc::vec::Vec;
 
@@ -38,8 +38,8 @@ pub enum Decision {
 }
 
 /// Always, never, or where the checks hold.
-impl From<Result<InferredShapes<'_>, BroadcastError>> for Decision {
-    fn from(found: Result<InferredShapes<'_>, BroadcastError>) -> Self {
+impl From<Result<InferredShapes<'_>>> for Decision {
+    fn from(found: Result<InferredShapes<'_>>) -> Self {
         found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
     }
 }
@@ -66,7 +66,7 @@ impl Decision {
     ///
     /// # Equivalents
     /// As [`Decision`].
-    pub fn checks(self) -> Result<Vec<Check>, BroadcastError> {
+    pub fn checks(self) -> Result<Vec<Check>> {
         match self {
             Self::Always => Ok(Vec::new()),
             Self::Never(error) => Err(error),
@@ -226,7 +226,7 @@ pub fn verify<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
     result: &PartialShape,
     rule: ResultRule,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     result_checks(&operands.into_iter().collect::<Vec<_>>(), result, Some(rule)).map(|_| ())
 }
 
@@ -238,7 +238,7 @@ pub(super) fn result_checks(
     operands: &[&PartialShape],
     result: &PartialShape,
     rule: Option<ResultRule>,
-) -> Result<Vec<Check>, BroadcastError> {
+) -> Result<Vec<Check>> {
     let call = Call::new(&caller::VERIFY, None, operands);
     let builder = || call.builder().to(result);
     if operands.is_empty() {

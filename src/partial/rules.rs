@@ -4,7 +4,7 @@ use super::dim::Dim;
 use super::place::{Entry, PackedPlace};
 use super::solver::At;
 use super::statement::{Call, Statement, list};
-use crate::error::{BroadcastError, fail, signed};
+use crate::error::{Result, fail, signed};
 use crate::sealed::Sealed;
 use crate::shape::{
     Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
@@ -13,7 +13,7 @@ use crate::shape::{
 use alloc::{vec, vec::Vec};
 use ndarray::IxDyn;
 
-type Stated<'a> = Result<Statement<'a>, BroadcastError>;
+type Stated<'a> = Result<Statement<'a>>;
 
 /// The rules of the operations. Their errors about numbers of axes are in the order of the operation's function.
 impl<'a> Call<'a> {
@@ -158,7 +158,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// `DeclaredAxes`.
-    fn check_bases(&self) -> Result<(), BroadcastError> {
+    fn check_bases(&self) -> Result<()> {
         for (operand, &base) in self.bases.iter().enumerate() {
             if let Some(found) = self.ndim(operand).filter(|&found| found < base) {
                 return Err(fail!(
@@ -175,7 +175,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// `AxisOutOfBounds`, then `DuplicateAxis`.
-    fn positions(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>, BroadcastError> {
+    fn positions(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>> {
         if let Some(ndim) = ndim {
             let axes = Numbers(numbers);
             AxisMask::new(&axes, ndim, || self.builder())?;
@@ -194,7 +194,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// As [`positions`](Self::positions).
-    fn flags(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<bool>, BroadcastError> {
+    fn flags(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<bool>> {
         let mut flags = vec![false; ndim.unwrap_or(0)];
         for axis in self.positions(numbers, ndim)? {
             flags[axis] = true;

@@ -3,7 +3,7 @@
 use super::choices::{infer_branches, infer_ranks};
 use super::statement::{Call, Statement, list};
 use super::{Check, Dim, Names, PartialShape};
-use crate::error::{BroadcastError, caller, fail};
+use crate::error::{Result, caller, fail};
 use crate::shape::Signature;
 use alloc::{borrow::ToOwned, vec, vec::Vec};
 use core::slice::from_ref;
@@ -110,7 +110,7 @@ impl<'s> ShapeOp<'s> {
         of: Option<&str>,
         shapes: &[&PartialShape],
         has_checks: bool,
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
+    ) -> Result<InferredShapes<'s>> {
         let call = |words, bases| Call { bases, has_checks, ..Call::new(words, of, shapes) };
         let whole = |words| call(words, &[]);
         let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
@@ -180,10 +180,10 @@ impl<'a> Call<'a> {
         self,
         names: &mut Names,
         expected: usize,
-        rule: &dyn Fn(Self, &'a P) -> Result<Statement<'a>, BroadcastError>,
+        rule: &dyn Fn(Self, &'a P) -> Result<Statement<'a>>,
         make: &dyn Fn(P::Owned) -> ShapeOp<'static>,
         data: &'a P,
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
+    ) -> Result<InferredShapes<'s>> {
         let found = self.shapes.len();
         if expected != found {
             let builder = self.builder_of(&caller::OPERATE);

@@ -3,7 +3,7 @@
 use super::place::{Clash, PackedPlace};
 use super::statement::{Call, Statement, check_overflow, list};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
-use crate::error::{BroadcastError, caller};
+use crate::error::{BroadcastError, Result, caller};
 use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
@@ -49,7 +49,7 @@ impl<'s> Signature<'s> {
     pub fn infer<'p>(
         &self,
         shapes: impl IntoIterator<Item = &'p PartialShape>,
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
+    ) -> Result<InferredShapes<'s>> {
         self.infer_in(&mut Names::new(), None, &shapes.into_iter().collect::<Vec<_>>())
     }
 
@@ -59,7 +59,7 @@ impl<'s> Signature<'s> {
         names: &mut Names,
         of: Option<&str>,
         shapes: &[&PartialShape],
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
+    ) -> Result<InferredShapes<'s>> {
         let mut cores = Cores::of(self.text());
         let ndims = list(shapes.len(), &mut |operand| shapes[operand].ndim().unwrap_or(usize::MAX));
         cores.leave_out_missing(&ndims);
@@ -123,7 +123,7 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
     }
 
     /// The batch, the sizes and the results of the signature.
-    fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>, BroadcastError> {
+    fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>> {
         let Self { cores, call, order, axes, .. } = self;
         let symbol_axis = |operand: usize, axis: usize| axes[cores.bases[operand][axis].symbol];
         let statement =
@@ -156,7 +156,7 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
 
     /// # Errors
     /// `UnknownSymbol` where a size of a result is none of the operands'.
-    fn check_results(&self) -> Result<(), BroadcastError> {
+    fn check_results(&self) -> Result<()> {
         for axis in self.cores.bases[self.call.shapes.len()..].iter().flatten() {
             let symbol = &self.cores.symbols[axis.symbol];
             if !self.occurs[axis.symbol] && !symbol.is_number {

@@ -5,7 +5,7 @@ use super::place::{Clash, PackedPlace, compact};
 use super::solver::{At, Conditions, System};
 use super::{Check, Names, PartialShape};
 use crate::error::caller::Caller;
-use crate::error::{BroadcastError, ErrorBuilder, Shape, caller};
+use crate::error::{ErrorBuilder, Result, Shape, caller};
 use crate::shape::checked_len;
 use alloc::{string::ToString, vec::Vec};
 use core::ops::Range;
@@ -172,7 +172,7 @@ impl<'a> Statement<'a> {
     ///
     /// # Errors
     /// `DeclaredName` where a name has no size; `Incompatible` with the first axis at fault; `Overflow`.
-    pub(super) fn solve(self, names: &mut Names) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
+    pub(super) fn solve(self, names: &mut Names) -> Result<(PartialShape, Vec<Check>)> {
         let Self { call, conditions, bases, result, targets, numbers, is_ranked } = self;
         let (system, checks) = call.solve(conditions, names).map_err(|mut clash| {
             let mut words = call.words;
@@ -198,10 +198,7 @@ impl<'a> Statement<'a> {
 
 /// # Errors
 /// `Overflow` where the smallest shape that the sizes allow is one.
-pub(super) fn check_overflow(
-    sizes: &[Dim],
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<(), BroadcastError> {
+pub(super) fn check_overflow(sizes: &[Dim], builder: &dyn Fn() -> ErrorBuilder) -> Result<()> {
     let least = list(sizes.len(), &mut |axis| sizes[axis].span().lo);
     if checked_len(&least).is_some() { Ok(()) } else { Err(builder().overflow(&least)) }
 }

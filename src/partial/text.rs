@@ -2,7 +2,7 @@
 
 use super::dim::{Name, Span};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, TextFault};
+use crate::error::{BroadcastError, Result, TextFault};
 use alloc::{string::String, vec::Vec};
 use core::fmt::{self, Write};
 use core::ops::RangeBounds;
@@ -49,7 +49,7 @@ const LISTED: Notation = (
 impl FromStr for PartialShape {
     type Err = BroadcastError;
 
-    fn from_str(text: &str) -> Result<Self, BroadcastError> {
+    fn from_str(text: &str) -> Result<Self> {
         let (trimmed, at) = trim(text, 0);
         let dims = match trimmed.strip_prefix('[') {
             _ if trimmed == "*" => return Ok(Self::unranked()),
@@ -133,7 +133,7 @@ fn trim(text: &str, at: usize) -> (&str, usize) {
 impl FromStr for Dim {
     type Err = BroadcastError;
 
-    fn from_str(text: &str) -> Result<Self, BroadcastError> {
+    fn from_str(text: &str) -> Result<Self> {
         let (trimmed, at) = trim(text, 0);
         dim(trimmed, at, CROSSED).map_err(|fault| invalid(text, fault))
     }
@@ -205,7 +205,7 @@ impl Dim {
     ///
     /// # Equivalents
     /// ONNX `dim_param`, `jax.export.symbolic_shape`.
-    pub fn name(name: &str) -> Result<Self, BroadcastError> {
+    pub fn name(name: &str) -> Result<Self> {
         Self::name_in(name, ..)
     }
 
@@ -229,7 +229,7 @@ impl Dim {
     ///
     /// # Equivalents
     /// `torch.export.Dim("batch", min=2)`.
-    pub fn name_in(name: &str, sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
+    pub fn name_in(name: &str, sizes: impl RangeBounds<usize>) -> Result<Self> {
         if name.is_empty() {
             return Err(invalid(name, (0, "a name")));
         }

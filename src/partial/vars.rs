@@ -4,7 +4,7 @@ use super::dim::{Dim, Span};
 use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
 use super::text::Quoted;
 use super::{Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, fail};
+use crate::error::{ErrorBuilder, Result, fail};
 use alloc::{format, string::String, string::ToString};
 
 /// Names that are equal. Except for `parent`, the fields are those of its root.
@@ -252,7 +252,7 @@ impl<'n> Vars<'n> {
         owner: &str,
         place: &dyn Fn(usize) -> PackedPlace,
         builder: &dyn Fn() -> ErrorBuilder,
-    ) -> Result<(), BroadcastError> {
+    ) -> Result<()> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
             let (builder, found, expected) = (builder(), shape.len(), dims.len());

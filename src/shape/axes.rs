@@ -1,7 +1,7 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
 
 use crate::error::caller::{self, Caller};
-use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
+use crate::error::{BroadcastError, Count, ErrorBuilder, Result, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
@@ -237,7 +237,7 @@ pub trait AxisNumbers: Sealed {
     /// # Errors
     /// Those of [`AxisMask::new`].
     #[doc(hidden)]
-    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask>;
 
     /// The numbers for messages: the caller's, or those of all `ndim` axes.
     #[doc(hidden)]
@@ -248,7 +248,7 @@ pub trait AxisNumbers: Sealed {
 #[allow(private_interfaces, private_bounds, reason = "as above")]
 impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
-    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         AxisMask::new(self, ndim, builder)
     }
 
@@ -262,7 +262,7 @@ impl Sealed for RangeFull {}
 #[allow(private_interfaces, private_bounds, reason = "as above")]
 impl AxisNumbers for RangeFull {
     #[inline(always)]
-    fn mask(&self, ndim: usize, _: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, _: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         Ok(AxisMask::all(ndim))
     }
 
@@ -325,7 +325,7 @@ impl AxisSet {
     ///
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
-    pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
+    pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self> {
         let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
             let builder = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
@@ -436,7 +436,7 @@ impl AxisMask {
         axes: &X,
         ndim: usize,
         builder: impl FnOnce() -> ErrorBuilder,
-    ) -> Result<Self, BroadcastError> {
+    ) -> Result<Self> {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
@@ -504,7 +504,7 @@ pub(crate) fn check_axis_count(
     found: usize,
     [before, after, each]: CountWords,
     builder: impl Fn() -> ErrorBuilder,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     if found == expected {
         return Ok(());
     }

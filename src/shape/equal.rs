@@ -7,7 +7,7 @@ use super::{
     Axes, AxisMask, BatchShape, OF_TARGET, TargetShape, base_size, check_axis_count, check_len, sizes,
     sizes_only,
 };
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{ErrorBuilder, Result, caller};
 
 /// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of
 /// its new axes.
@@ -20,7 +20,7 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-) -> Result<(T::Dim, AxisMask), BroadcastError> {
+) -> Result<(T::Dim, AxisMask)> {
     let builder = || axes_builder(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, builder)?;
     let to = sizes(&resolved);
@@ -45,7 +45,7 @@ pub(crate) fn check_base(
     expected: &[usize],
     builder: &dyn Fn() -> ErrorBuilder,
     (position, shown): (usize, BatchShape<'_>),
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
         if size != expected {
             return Err(base_size(builder(), None, axis, [&size, &expected], shown.mark(position, axis)));
