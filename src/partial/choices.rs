@@ -36,11 +36,7 @@ pub fn infer_branches<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) ->
         let builder = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);
         return Err(fail!(builder, NoOperands, "there are no branches, expected at least 1"));
     };
-    let mut found = first.clone();
-    for shape in shapes {
-        found = either(&found, shape);
-    }
-    Ok(found)
+    Ok(shapes.fold(first.clone(), |found, shape| either(&found, shape)))
 }
 
 /// The least specific one of two shapes.
@@ -82,10 +78,7 @@ fn either(a: &PartialShape, b: &PartialShape) -> PartialShape {
 #[must_use]
 pub fn infer_ranks<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> Vec<PartialShape> {
     let shapes: Vec<_> = shapes.into_iter().collect();
-    let mut most = Some(0);
-    for shape in &shapes {
-        most = most.zip(shape.ndim()).map(|(most, ndim)| most.max(ndim));
-    }
+    let most = shapes.iter().try_fold(0, |most, shape| Some(shape.ndim()?.max(most)));
     let Some(most) = most else { return vec![PartialShape::unranked(); shapes.len()] };
     let new = |shape: &PartialShape| vec![Dim::Known(1); most - shape.ndim().unwrap_or(most)];
     list(shapes.len(), &mut |i| PartialShape::from(new(shapes[i])).with_base(shapes[i]))

@@ -149,7 +149,7 @@ pub fn infer_result_shape<'p>(
 ) -> Result<Option<PartialShape>> {
     let shapes: Vec<_> = operands.into_iter().collect();
     let is_known = shapes.iter().any(|shape| shape.ndim().is_some());
-    let call = Call::new(&caller::PARTIAL_TOGETHER, None, &shapes);
+    let call = Call::new(None, &shapes);
     let (result, _) = Statement { is_ranked: true, ..Call { has_checks: false, ..call }.together() }
         .solve(&mut Names::new())?;
     Ok(is_known.then_some(result))

@@ -371,16 +371,12 @@ pub(super) fn merge_shapes(
     b: &PartialShape,
 ) -> Result<PartialShape> {
     let builder = || ErrorBuilder::new(&caller::MERGE, &[(a, None), (b, None)]).label(of);
-    let (ndim, entries) = match (a.ndim(), b.ndim()) {
-        (Some(own), Some(other)) if own != other => {
-            let found = Count(other);
-            return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {own}"));
-        }
-        (Some(own), Some(other)) => (own, own + other),
-        (Some(ndim), None) | (None, Some(ndim)) => (ndim, ndim),
-        (None, None) => return Ok(PartialShape::unranked()),
-    };
-    let mut conditions = Conditions::new(ndim, entries);
+    let Some(ndim) = a.ndim().or(b.ndim()) else { return Ok(PartialShape::unranked()) };
+    if let Some(found) = b.ndim().filter(|&found| found != ndim) {
+        let found = Count(found);
+        return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {ndim}"));
+    }
+    let mut conditions = Conditions::new(ndim, ndim);
     for shape in [a, b] {
         conditions.add(PackedPlace::SHAPE, shape.dims().unwrap_or_default(), &|axis| Some((axis, true)));
     }

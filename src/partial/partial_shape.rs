@@ -140,12 +140,8 @@ impl PartialShape {
     #[must_use]
     #[doc(alias = "is_static")]
     pub fn sizes(&self) -> Option<Vec<usize>> {
-        let mut sizes = Vec::new();
-        for dim in self.dims()? {
-            let Dim::Known(size) = *dim else { return None };
-            sizes.push(size);
-        }
-        Some(sizes)
+        let known = |dim: &Dim| if let Dim::Known(size) = *dim { Some(size) } else { None };
+        self.dims()?.iter().map(known).collect()
     }
 
     /// The shape with the axes of `base` appended, such as the whole of a batch and a base.
@@ -258,13 +254,9 @@ impl PartialShape {
     pub fn relaxes(&self, other: &Self) -> bool {
         let Some(own) = self.dims() else { return true };
         let Some(dims) = other.dims().filter(|dims| dims.len() == own.len()) else { return false };
-        for (axis, own) in own.iter().enumerate() {
-            let (other, own_name) = (&dims[axis], own.as_name());
-            if !own.span().covers(other.span()) || (own_name.is_some() && own_name != other.as_name()) {
-                return false;
-            }
-        }
-        true
+        own.iter().zip(dims).all(|(own, other)| {
+            own.span().covers(other.span()) && (own.as_name().is_none() || own.as_name() == other.as_name())
+        })
     }
 
     /// Combines two descriptions of the same shape.

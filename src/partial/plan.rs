@@ -176,11 +176,8 @@ impl Plan {
         of: Option<&str>,
     ) -> Result<Vec<usize>> {
         let builder = || {
-            let mut builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
-            for operand in &self.operands {
-                builder = builder.to(operand);
-            }
-            builder
+            let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
+            self.operands.iter().fold(builder, ErrorBuilder::to)
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {

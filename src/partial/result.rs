@@ -239,7 +239,7 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>> {
-    let call = Call::new(&caller::VERIFY, None, operands);
+    let call = Call { words: &caller::VERIFY, ..Call::new(None, operands) };
     let builder = || call.builder().to(result);
     if operands.is_empty() {
         let builder = call.builder_of(&caller::VERIFY_NOTHING).to(result);

@@ -4,6 +4,7 @@ use super::dim::Dim;
 use super::place::{Entry, PackedPlace};
 use super::solver::At;
 use super::statement::{Call, Statement, list};
+use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
 use crate::sealed::Sealed;
 use crate::shape::{
@@ -24,7 +25,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_to(self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
-        let call = Call { sizes: Some(sizes), ..self };
+        let call = Call { sizes: Some(sizes), ..self.with_words(&caller::TO_TARGET, &[], 1)? };
         // as for an array: -1 keeps a size, and one that is not known could be any
         let number = |size: &Option<Dim>| match size {
             Some(Dim::Known(size)) => *size as i128,
@@ -48,7 +49,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.with_target(numbers);
+        let call = self.with_words(&caller::ALONG_AXES, &[], 2)?.with_target(numbers);
         let ndim = call.ndim(1).or(call.ndim(0).map(|own| own + numbers.len()));
         let named = call.flags(numbers, ndim)?;
         let others: Vec<_> = (0..named.len()).filter(|&axis| !named[axis]).collect();
@@ -60,7 +61,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.with_target(numbers);
+        let call = self.with_words(&caller::IN_DIM, &[], 2)?.with_target(numbers);
         check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.builder())?;
         Ok(call.placed(&call.positions(numbers, call.ndim(1))?, false, call.ndim(1)))
     }
@@ -75,7 +76,7 @@ impl<'a> Call<'a> {
 
     pub(super) fn sum(self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
         static ONE: Dim = Dim::Known(1);
-        let call = Call { axes: numbers, ..self };
+        let call = Call { axes: numbers, ..self.with_words(&caller::SUM_AXES, &[], 1)? };
         let (mut axes, mut ones, mut count) = (Vec::new(), Vec::new(), 0);
         for is_reduced in call.flags(numbers, call.ndim(0))? {
             axes.push((!is_reduced).then_some((count, true)));
@@ -89,8 +90,8 @@ impl<'a> Call<'a> {
         Ok(statement)
     }
 
-    pub(super) fn sum_to(self) -> Stated<'a> {
-        let call = self.with_target(&[]);
+    pub(super) fn sum_to(self, words: &'static Caller, bases: &'a [usize]) -> Stated<'a> {
+        let call = self.with_words(words, bases, 2)?.with_target(&[]);
         call.check_bases()?;
         let (batch, target, is_ranked) = (call.split(0).0.len(), call.dims(1).len(), call.is_ranked());
         let Some(new) = (if is_ranked { batch.checked_sub(target) } else { Some(0) }) else {
@@ -107,7 +108,8 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let (call, count) = (self.with_target(numbers), numbers.len());
+        let call = self.with_words(&caller::SUM_IN_DIM, &[], 2)?.with_target(numbers);
+        let count = numbers.len();
         check_axis_count(call.ndim(1).unwrap_or(count), count, FOR_TARGET, || call.builder())?;
         let positions = call.positions(numbers, call.ndim(0))?;
         let mut axes = vec![None; call.dims(0).len()];
@@ -122,17 +124,19 @@ impl<'a> Call<'a> {
     }
 
     /// The batches together.
-    pub(super) fn batches(self) -> Stated<'a> {
-        self.check_bases()?;
-        Ok(self.batches_after(0, &|_, _| None))
+    pub(super) fn batches(self, bases: &'a [usize]) -> Stated<'a> {
+        let call = self.with_words(&caller::PARTIAL_BATCHES, bases, bases.len())?;
+        call.check_bases()?;
+        Ok(call.batches_after(0, &|_, _| None))
     }
 
     /// The batches and, by themselves, the bases together.
-    pub(super) fn batches_and_bases(self) -> Stated<'a> {
-        self.check_bases()?;
-        let bases = self.most(&|operand| self.split(operand).1.len());
-        Ok(self
-            .batches_after(bases, &|operand, axis| Some((bases - self.split(operand).1.len() + axis, false))))
+    pub(super) fn batches_and_bases(self, bases: &'a [usize]) -> Stated<'a> {
+        let call = self.with_words(&caller::PARTIAL_BATCHES, bases, bases.len())?;
+        call.check_bases()?;
+        let bases = call.most(&|operand| call.split(operand).1.len());
+        Ok(call
+            .batches_after(bases, &|operand, axis| Some((bases - call.split(operand).1.len() + axis, false))))
     }
 
     /// Batches together, after `bases` axes of the bases, whose errors come first. `at` takes an operand and one of its base

@@ -1,11 +1,11 @@
 //! Operations on partially known shapes, and their results.
 
 use super::choices::{infer_branches, infer_ranks};
-use super::statement::{Call, Statement, list};
+use super::statement::{Call, list};
 use super::{Check, Dim, Names, PartialShape};
-use crate::error::{Result, caller, fail};
+use crate::error::{Result, caller};
 use crate::shape::Signature;
-use alloc::{borrow::ToOwned, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::slice::from_ref;
 
 /// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
@@ -111,90 +111,36 @@ impl<'s> ShapeOp<'s> {
         shapes: &[&PartialShape],
         has_checks: bool,
     ) -> Result<InferredShapes<'s>> {
-        let call = |words, bases| Call { bases, has_checks, ..Call::new(words, of, shapes) };
-        let whole = |words| call(words, &[]);
+        let call = Call { has_checks, ..Call::new(of, shapes) };
+        let is_ranked = call.is_ranked();
+        // all other checks speak of axes that `*` does not have yet
+        let this = |operation: &dyn Fn() -> ShapeOp<'static>| (!is_ranked).then(operation);
         let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
-        match self {
-            Self::Together => {
-                let (result, checks) = whole(&caller::PARTIAL_TOGETHER).together().solve(names)?;
-                Ok(InferredShapes::of(vec![result], checks))
-            }
-            Self::Ranks => chosen(infer_ranks(&resolved(names))),
-            Self::Branches => chosen(vec![infer_branches(&resolved(names))?]),
-            Self::Target(sizes) => {
-                whole(&caller::TO_TARGET).infer(names, 1, &Call::broadcast_to, &ShapeOp::Target, &sizes[..])
-            }
-            Self::Axes(axes) => {
-                whole(&caller::ALONG_AXES).infer(names, 2, &Call::broadcast_axes, &ShapeOp::Axes, &axes[..])
-            }
-            Self::InDim(axes) => {
-                whole(&caller::IN_DIM).infer(names, 2, &Call::broadcast_in_dim, &ShapeOp::InDim, &axes[..])
-            }
-            Self::Batch(bases) => {
-                let call = call(&caller::PARTIAL_BATCHES, bases);
-                call.infer(names, bases.len(), &|call, _| call.batches(), &ShapeOp::Batch, &bases[..])
-            }
+        let (statement, operation) = match self {
+            Self::Together => (call.together(), None),
+            Self::Ranks => return chosen(infer_ranks(&resolved(names))),
+            Self::Branches => return chosen(vec![infer_branches(&resolved(names))?]),
+            Self::Target(sizes) => (call.broadcast_to(sizes)?, this(&|| ShapeOp::Target(sizes.clone()))),
+            Self::Axes(axes) => (call.broadcast_axes(axes)?, this(&|| ShapeOp::Axes(axes.clone()))),
+            Self::InDim(axes) => (call.broadcast_in_dim(axes)?, this(&|| ShapeOp::InDim(axes.clone()))),
+            Self::Batch(bases) => (call.batches(bases)?, this(&|| ShapeOp::Batch(bases.clone()))),
             Self::BatchMap(bases) => {
-                let call = call(&caller::PARTIAL_BATCHES, bases);
-                call.infer(
-                    names,
-                    bases.len(),
-                    &|call, _| call.batches_and_bases(),
-                    &ShapeOp::BatchMap,
-                    &bases[..],
-                )
+                (call.batches_and_bases(bases)?, this(&|| ShapeOp::BatchMap(bases.clone())))
             }
             &Self::Sum { ref axes, keepdims } => {
-                let make = |axes| ShapeOp::Sum { axes, keepdims };
-                whole(&caller::SUM_AXES).infer(
-                    names,
-                    1,
-                    &|call, axes| call.sum(axes, keepdims),
-                    &make,
-                    &axes[..],
-                )
+                (call.sum(axes, keepdims)?, this(&|| ShapeOp::Sum { axes: axes.clone(), keepdims }))
             }
-            Self::SumTo => {
-                whole(&caller::SUM_TO).infer(names, 2, &|call, ()| call.sum_to(), &|()| ShapeOp::SumTo, &())
-            }
-            Self::SumInDim(axes) => {
-                whole(&caller::SUM_IN_DIM).infer(names, 2, &Call::sum_in_dim, &ShapeOp::SumInDim, &axes[..])
-            }
+            Self::SumTo => (call.sum_to(&caller::SUM_TO, &[])?, this(&|| ShapeOp::SumTo)),
+            Self::SumInDim(axes) => (call.sum_in_dim(axes)?, this(&|| ShapeOp::SumInDim(axes.clone()))),
             Self::SumBatchTo(base) => {
-                let call = call(&caller::PARTIAL_BATCH_SUM, from_ref(base));
-                call.infer(names, 2, &|call, _| call.sum_to(), &ShapeOp::SumBatchTo, base)
+                let sum = call.sum_to(&caller::PARTIAL_BATCH_SUM, from_ref(base))?;
+                (sum, this(&|| ShapeOp::SumBatchTo(*base)))
             }
-            Self::Signature(signature) => signature.infer_in(names, of, shapes),
-        }
-    }
-}
-
-impl<'a> Call<'a> {
-    /// The result of an operation on `expected` operands, by its rule. If some of them are `*`, the only check is that the
-    /// operation succeeds, which is `make` of `data`.
-    ///
-    /// # Errors
-    /// `OperandCount`; those of the rule and of [`Statement::solve`].
-    fn infer<'s, P: ToOwned + ?Sized>(
-        self,
-        names: &mut Names,
-        expected: usize,
-        rule: &dyn Fn(Self, &'a P) -> Result<Statement<'a>>,
-        make: &dyn Fn(P::Owned) -> ShapeOp<'static>,
-        data: &'a P,
-    ) -> Result<InferredShapes<'s>> {
-        let found = self.shapes.len();
-        if expected != found {
-            let builder = self.builder_of(&caller::OPERATE);
-            let error =
-                fail!(builder, OperandCount, "the number of operands is {found}, expected {expected}");
-            return Err(error);
-        }
-        let (result, mut checks) = rule(self, data)?.solve(names)?;
-        if !self.is_ranked() {
-            checks = vec![Check::Succeeds { operation: make(data.to_owned()) }];
-        }
+            Self::Signature(signature) => return signature.infer_in(names, call),
+        };
+        let (result, checks) = statement.solve(names)?;
+        let checks = operation.map_or(checks, |operation| vec![Check::Succeeds { operation }]);
         Ok(InferredShapes::of(vec![result], checks))
     }
 }

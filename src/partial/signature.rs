@@ -50,16 +50,12 @@ impl<'s> Signature<'s> {
         &self,
         shapes: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>> {
-        self.infer_in(&mut Names::new(), None, &shapes.into_iter().collect::<Vec<_>>())
+        self.infer_in(&mut Names::new(), Call::new(None, &shapes.into_iter().collect::<Vec<_>>()))
     }
 
     /// [`infer`](Self::infer) with names that may be known, which learn what is forced.
-    pub(super) fn infer_in(
-        &self,
-        names: &mut Names,
-        of: Option<&str>,
-        shapes: &[&PartialShape],
-    ) -> Result<InferredShapes<'s>> {
+    pub(super) fn infer_in(&self, names: &mut Names, call: Call<'_>) -> Result<InferredShapes<'s>> {
+        let shapes = call.shapes;
         let mut cores = Cores::of(self.text());
         let ndims = list(shapes.len(), &mut |operand| shapes[operand].ndim().unwrap_or(usize::MAX));
         cores.leave_out_missing(&ndims);
@@ -67,7 +63,7 @@ impl<'s> Signature<'s> {
             Some(base) if operand < self.operands() => base.len().min(ndims[operand]),
             _ => 0,
         });
-        let call = Call { bases: &own, text: self.text(), ..Call::new(&caller::SIGNATURE, of, shapes) };
+        let call = Call { words: &caller::SIGNATURE, bases: &own, text: self.text(), ..call };
         if shapes.len() != self.operands() {
             return Err(self.operand_count(call.builder(), shapes.len()));
         }

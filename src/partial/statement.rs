@@ -5,7 +5,7 @@ use super::place::{Clash, PackedPlace, compact};
 use super::solver::{At, Conditions, System};
 use super::{Check, Names, PartialShape};
 use crate::error::caller::Caller;
-use crate::error::{ErrorBuilder, Result, Shape, caller};
+use crate::error::{ErrorBuilder, Result, Shape, caller, fail};
 use crate::shape::checked_len;
 use alloc::{string::ToString, vec::Vec};
 use core::ops::Range;
@@ -42,9 +42,28 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(words: &'static Caller, of: Option<&'a str>, shapes: &'a [&'a PartialShape]) -> Self {
-        let (has_target, has_checks) = (false, true);
+    /// Broadcasts all operands together.
+    pub(super) fn new(of: Option<&'a str>, shapes: &'a [&'a PartialShape]) -> Self {
+        let (words, has_target, has_checks) = (&caller::PARTIAL_TOGETHER, false, true);
         Self { words, of, shapes, bases: &[], has_target, axes: &[], sizes: None, text: "", has_checks }
+    }
+
+    /// The call of another operation, on `expected` operands with these numbers of base axes.
+    ///
+    /// # Errors
+    /// `OperandCount`.
+    pub(super) fn with_words(
+        self,
+        words: &'static Caller,
+        bases: &'a [usize],
+        expected: usize,
+    ) -> Result<Self> {
+        let (call, found) = (Self { words, bases, ..self }, self.shapes.len());
+        if expected == found {
+            return Ok(call);
+        }
+        let builder = call.builder_of(&caller::OPERATE);
+        Err(fail!(builder, OperandCount, "the number of operands is {found}, expected {expected}"))
     }
 
     /// The second operand is the target, and the caller named these axes.
@@ -86,10 +105,8 @@ impl<'a> Call<'a> {
     pub(super) fn builder(&self) -> ErrorBuilder {
         let parts = list(self.shapes.len(), &mut |operand| (self.shapes[operand], self.base(operand)));
         let (operands, targets) = parts.split_at(parts.len() - usize::from(self.has_target));
-        let mut builder = ErrorBuilder::new(self.words, operands).label(self.of).text(&self.text);
-        for target in targets {
-            builder = builder.to(target);
-        }
+        let builder = ErrorBuilder::new(self.words, operands).label(self.of).text(&self.text);
+        let mut builder = targets.iter().fold(builder, ErrorBuilder::to);
         if let Some(sizes) = self.sizes {
             let size = |size: &Option<Dim>| size.as_ref().map_or("-1".into(), |size| size.to_string().into());
             builder = builder.to(Shape::listed(sizes.iter().map(size).collect()));
@@ -154,11 +171,8 @@ pub(super) struct Statement<'a> {
 impl<'a> Statement<'a> {
     /// A statement about sizes at `count` axes, which are those of the result. `at` takes an operand and one of its axes.
     pub(super) fn new(call: Call<'a>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        let mut entries = 0;
-        for operand in 0..call.shapes.len() {
-            entries += call.dims(operand).len();
-        }
-        let mut conditions = Conditions::new(count, entries);
+        let entries = (0..call.shapes.len()).map(|operand| call.dims(operand).len());
+        let mut conditions = Conditions::new(count, entries.sum());
         for operand in 0..call.shapes.len() {
             let is_target = call.has_target && operand == 1;
             let owner = if is_target { PackedPlace::TARGET } else { compact(operand) };
