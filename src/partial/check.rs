@@ -220,9 +220,7 @@ impl System<'_> {
                 let (a, b) = if is_ordered { (own, other) } else { (own.min(other), own.max(other)) };
                 listed.insert(&format!("{a} {b} {or_one} {}", known.is_some()), ())
             });
-            if is_new {
-                checks.push(check);
-            }
+            checks.extend(is_new.then_some(check));
         }
     }
 }

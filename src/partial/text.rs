@@ -81,14 +81,10 @@ fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, T
     loop {
         let end = until(text, separator);
         let (trimmed, start) = trim(&text[..end], at);
-        let mut read = dim(trimmed, start, notation)?;
+        let read = dim(trimmed, start, notation)?;
         // names that are equal share their memory, if they are near
-        for near in &dims[dims.len().saturating_sub(8)..] {
-            if *near == read {
-                read = near.clone();
-            }
-        }
-        dims.push(read);
+        let near = dims[dims.len().saturating_sub(8)..].iter().find(|near| **near == read).cloned();
+        dims.push(near.unwrap_or(read));
         if end == text.len() {
             return Ok(dims);
         }
@@ -147,10 +143,7 @@ impl fmt::Display for PartialShape {
             Some([]) => f.write_str("[]"),
             Some([first, rest @ ..]) => {
                 first.fmt(f)?;
-                for dim in rest {
-                    write!(f, "x{dim}")?;
-                }
-                Ok(())
+                rest.iter().try_for_each(|dim| write!(f, "x{dim}"))
             }
         }
     }

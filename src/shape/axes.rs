@@ -1,4 +1,5 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
+#![allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 
 use crate::error::caller::{self, Caller};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Result, fail};
@@ -230,7 +231,6 @@ impl AxesOrAll for RangeFull {}
 /// Axes of an array by number, for whatever number of axes it has: [`AxesOrAll`], or [`keepdims`](crate::keepdims()) of them.
 ///
 /// Not exported; public because public traits have it as a bound.
-#[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 pub trait AxisNumbers: Sealed {
     /// The set of these axes of `ndim`.
     ///
@@ -245,7 +245,6 @@ pub trait AxisNumbers: Sealed {
 }
 
 #[diagnostic::do_not_recommend]
-#[allow(private_interfaces, private_bounds, reason = "as above")]
 impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
     fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
@@ -259,7 +258,6 @@ impl<X: Axes> AxisNumbers for X {
 
 impl Sealed for RangeFull {}
 #[diagnostic::do_not_recommend]
-#[allow(private_interfaces, private_bounds, reason = "as above")]
 impl AxisNumbers for RangeFull {
     #[inline(always)]
     fn mask(&self, ndim: usize, _: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {

@@ -231,31 +231,21 @@ pub(crate) fn stretch_error(
     placeholder: Placeholder,
     builder: &dyn Fn() -> ErrorBuilder,
 ) -> BroadcastError {
-    match resolved(shape, target, placeholder, builder) {
-        Ok(sizes) => builder().overflow(&sizes),
-        Err(error) => error,
-    }
-}
-
-/// [`resolved_dim`] with its errors, for a target as numbers.
-fn resolved(
-    shape: &[usize],
-    target: &[i128],
-    placeholder: Placeholder,
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<Vec<usize>> {
-    check_target(target, placeholder, builder)?;
-    let new = leading_target_axes(shape.len(), target, builder)?;
-    let mut resolved = Vec::with_capacity(target.len());
-    for (axis, &size) in target.iter().enumerate() {
-        let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
-        let size = usize::try_from(size).unwrap_or(own);
-        if !stretches(own, size) {
-            return Err(builder().incompatible(axis, [own, size], [0, 1]));
+    let resolved = || -> Result<Vec<usize>> {
+        check_target(target, placeholder, builder)?;
+        let new = leading_target_axes(shape.len(), target, builder)?;
+        let mut resolved = Vec::with_capacity(target.len());
+        for (axis, &size) in target.iter().enumerate() {
+            let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
+            let size = usize::try_from(size).unwrap_or(own);
+            if !stretches(own, size) {
+                return Err(builder().incompatible(axis, [own, size], [0, 1]));
+            }
+            resolved.push(size);
         }
-        resolved.push(size);
-    }
-    Ok(resolved)
+        Ok(resolved)
+    };
+    resolved().map_or_else(|error| error, |sizes| builder().overflow(&sizes))
 }
 
 /// How many leading axes of a checked target an array with `ndim` axes does not have.
