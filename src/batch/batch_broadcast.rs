@@ -127,12 +127,9 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for &[Batch<'a, A, D, B>
 
     fn stretch(self) -> Result<Self::Batches> {
         let shapes: Vec<_> = self.iter().map(Batch::shape).collect();
-        let (joint, mut stretched) = (joint_batch::<IxDyn>(&shapes, &[])?, Vec::with_capacity(self.len()));
-        for (k, operand) in self.iter().enumerate() {
-            let batch = operand.stretched(sizes(&joint));
-            stretched.push(batch.ok_or_else(|| overflow(sizes(&joint), k, &shapes))?);
-        }
-        Ok(stretched)
+        let joint: IxDyn = joint_batch(&shapes, &[])?;
+        let error = |k| overflow(sizes(&joint), k, &shapes);
+        (0..self.len()).map(|k| self[k].stretched(sizes(&joint)).ok_or_else(|| error(k))).collect()
     }
 }
 

@@ -121,13 +121,10 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         T: ResultBase<R>,
         D: JoinBatch<B, S::Dims, R>,
     {
-        let (mut result, ndim) = {
-            let shapes = others.shapes(self.shape());
-            let base = base.base(shapes.as_ref())?;
-            let result = batch_result(shapes.as_ref(), sizes(&base))?;
-            (result.filled(None, O::default()), base.ndim())
-        };
-        others.for_each_base(self, &mut result, ndim, f);
+        let shapes = others.shapes(self.shape());
+        let base = base.base(shapes.as_ref())?;
+        let mut result = batch_result(shapes.as_ref(), sizes(&base))?.filled(None, O::default());
+        others.for_each_base(self, &mut result, base.ndim(), f);
         Ok(result)
     }
 

@@ -9,7 +9,7 @@ mod shape;
 
 pub use returned::Returned;
 
-pub(crate) use builder::{Count, ErrorBuilder, fail, owner};
+pub(crate) use builder::{Count, ErrorBuilder, NewBuilder, fail, owner};
 pub(crate) use const_text::ConstText;
 pub(crate) use shape::{Shape, signed};
 

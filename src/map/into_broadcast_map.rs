@@ -146,12 +146,11 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
 
     /// Maps an array and the operands. An operand by value that has the joint shape is overwritten.
     #[doc(hidden)]
-    fn map_with(
-        self,
-        array: &ArrayRef<A, D>,
-        f: F,
-    ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)>;
+    fn map_with(self, array: &ArrayRef<A, D>, f: F) -> Mapped<A, Self::Dim, Self::Kept>;
 }
+
+/// The results, or the operands that were passed by value, with the error.
+type Mapped<A, D, Kept> = Result<Array<A, D>, (Kept, BroadcastError)>;
 
 /// By hand: `impl<A, Own, B: Operand, C: Operand, F: FnMut(&A, &B::Elem, &C::Elem) -> A> FurtherOperands<A, Own, F> for (B, C)`.
 /// `$Self` matches the pattern `$operands`.
@@ -174,7 +173,7 @@ macro_rules! further {
                 ($($x.operand_ref(),)+).applied(own, |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
-            fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
+            fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Mapped<A, Self::Dim, ()> {
                 let $operands = self;
                 broadcast_map((array, $($x.operand_ref(),)+), f).map_err(|error| ((), error))
             }
@@ -204,11 +203,7 @@ macro_rules! further_by_value {
                 (self.as_array_ref(),).applied(own, |own: &mut A, other: &A| *own = f(own, other))
             }
 
-            fn map_with(
-                mut self,
-                array: &ArrayRef<A, Own>,
-                mut f: F,
-            ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
+            fn map_with(mut self, array: &ArrayRef<A, Own>, mut f: F) -> Mapped<A, Self::Dim, Self> {
                 let overwrite = |own: &mut A, first: &A| *own = f(first, own);
                 if self.exclusive().is_some_and(|own| (array,).applied(own, overwrite)) {
                     return Ok(self.into_array());

@@ -273,15 +273,10 @@ impl Names {
     }
 
     /// [`bind`](Self::bind), with or without a label.
-    pub(super) fn bind_as(
-        &mut self,
-        of: Option<&str>,
-        declared: &PartialShape,
-        sizes: &[usize],
-    ) -> Result<()> {
-        let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
+    pub(super) fn bind_as(&mut self, of: Option<&str>, shape: &PartialShape, sizes: &[usize]) -> Result<()> {
+        let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(shape).label(of);
         let mut vars = Vars::new(self, of);
-        vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis), &builder)?;
+        vars.accept(shape, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis), &builder)?;
         vars.keep();
         Ok(())
     }
@@ -321,7 +316,7 @@ impl Names {
         shapes: &[S],
     ) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        plan.joint_shape_of(&shapes, self, Some(of))
+        plan.run(&shapes, self, Some(of))
     }
 
     /// The position of a name, which is added if it is new.
@@ -381,7 +376,7 @@ pub(super) fn merge_shapes(
         conditions.add(PackedPlace::SHAPE, shape.dims().unwrap_or_default(), &|axis| Some((axis, true)));
     }
     let error = |clash: Clash| clash.error(builder());
-    let mut system = System::new(conditions, names, of).map_err(error)?;
+    let mut system = System::new(conditions, Vars::new(names, of)).map_err(error)?;
     system.solve().map_err(error)?;
     let sizes = list(ndim, &mut |axis| system.size(axis).0);
     system.vars.keep();

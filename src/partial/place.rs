@@ -98,12 +98,11 @@ impl PackedPlace {
 }
 
 impl From<PackedPlace> for Place {
-    fn from(PackedPlace { operand, axis }: PackedPlace) -> Self {
-        let axis = axis as usize;
-        match operand {
+    fn from(place: PackedPlace) -> Self {
+        let axis = place.axis as usize;
+        match place.operand {
             PackedPlace::RESULT => Self::Result { axis },
-            PackedPlace::TARGET => Self::Operand { operand: 1, axis },
-            operand => Self::Operand { operand: operand as usize, axis },
+            _ => Self::Operand { operand: place.shape(), axis },
         }
     }
 }

@@ -71,8 +71,7 @@ impl Plan {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
         let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
-        let (inferred, checks) = (found.results.swap_remove(0), found.checks);
-        Ok(Self { operands, result: None, inferred, checks })
+        Ok(Self { operands, result: None, inferred: found.results.swap_remove(0), checks: found.checks })
     }
 
     /// Adds a declared shape for the result, which is checked too.
@@ -165,16 +164,11 @@ impl Plan {
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.joint_shape_of(&shapes, &mut Names::new(), None)
+        self.run(&shapes, &mut Names::new(), None)
     }
 
     /// [`joint_shape`](Self::joint_shape) in an operation called `of`, with names that may be bound already.
-    pub(super) fn joint_shape_of(
-        &self,
-        shapes: &[&[usize]],
-        names: &mut Names,
-        of: Option<&str>,
-    ) -> Result<Vec<usize>> {
+    pub(super) fn run(&self, shapes: &[&[usize]], names: &mut Names, of: Option<&str>) -> Result<Vec<usize>> {
         let builder = || {
             let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
             self.operands.iter().fold(builder, ErrorBuilder::to)

@@ -342,11 +342,10 @@ fn result_size(builder: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str)
     let [inferred, declared] = dims;
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
+    let mark = PackedPlace::at(PackedPlace::RESULT, axis).mark();
+    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[inferred, declared]);
     fail!(
-        builder
-            .at(axis as i128)
-            .marks(&[PackedPlace::at(PackedPlace::RESULT, axis).mark()])
-            .sizes(&[inferred, declared]),
+        builder,
         ResultSize,
         "axis {axis} is inferred as {inferred} and declared as {declared}, \
          expected {sizes} that the inferred one can be{rest}"

@@ -119,8 +119,7 @@ impl<'a> Call<'a> {
         // the axes of the target, in its order
         let at = |operand, axis: usize| if operand == 0 { axes[axis] } else { Some((axis, false)) };
         let is_ranked = call.ndim(0).or(call.ndim(1)).is_some();
-        let statement = Statement::new(call, count, &at);
-        Ok(Statement { targets: 0..count, numbers: positions, is_ranked, ..statement })
+        Ok(Statement { targets: 0..count, numbers: positions, is_ranked, ..Statement::new(call, count, &at) })
     }
 
     /// The batches together.

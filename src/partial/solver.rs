@@ -6,7 +6,6 @@
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
-use super::Names;
 use super::dim::{Dim, Span};
 use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
 use super::vars::Vars;
@@ -61,16 +60,12 @@ pub(super) struct System<'n> {
 }
 
 impl<'n> System<'n> {
-    /// The sizes of the conditions, with the variables of their names, in a call with a label or without.
+    /// The sizes of the conditions, with the variables of their names.
     ///
     /// # Errors
     /// The clash of a name whose ranges have no size in common.
-    pub(super) fn new(
-        axes: Conditions<'n>,
-        names: &'n mut Names,
-        of: Option<&'n str>,
-    ) -> Result<Self, Clash> {
-        let mut system = Self { axes, vars: Vars::new(names, of) };
+    pub(super) fn new(axes: Conditions<'n>, vars: Vars<'n>) -> Result<Self, Clash> {
+        let mut system = Self { axes, vars };
         system.bind()?;
         Ok(system)
     }

@@ -3,9 +3,10 @@
 use super::dim::Dim;
 use super::place::{Clash, PackedPlace, compact};
 use super::solver::{At, Conditions, System};
+use super::vars::Vars;
 use super::{Check, Names, PartialShape};
 use crate::error::caller::Caller;
-use crate::error::{ErrorBuilder, Result, Shape, caller, fail};
+use crate::error::{ErrorBuilder, NewBuilder, Result, Shape, caller, fail};
 use crate::shape::checked_len;
 use alloc::{string::ToString, vec::Vec};
 use core::ops::Range;
@@ -129,7 +130,7 @@ impl<'a> Call<'a> {
         conditions: Conditions<'a>,
         names: &'a mut Names,
     ) -> Result<(System<'a>, Vec<Check>), Clash> {
-        let mut system = System::new(conditions, names, self.of)?;
+        let mut system = System::new(conditions, Vars::new(names, self.of))?;
         let checks = if self.has_checks { system.checks() } else { Vec::new() };
         system.solve()?;
         Ok((system, checks))
@@ -212,7 +213,7 @@ impl<'a> Statement<'a> {
 
 /// # Errors
 /// `Overflow` where the smallest shape that the sizes allow is one.
-pub(super) fn check_overflow(sizes: &[Dim], builder: &dyn Fn() -> ErrorBuilder) -> Result<()> {
+pub(super) fn check_overflow(sizes: &[Dim], builder: NewBuilder<'_>) -> Result<()> {
     let least = list(sizes.len(), &mut |axis| sizes[axis].span().lo);
     if checked_len(&least).is_some() { Ok(()) } else { Err(builder().overflow(&least)) }
 }

@@ -4,7 +4,7 @@ use super::dim::{Dim, Span};
 use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
 use super::text::Quoted;
 use super::{Names, PartialShape};
-use crate::error::{ErrorBuilder, Result, fail};
+use crate::error::{NewBuilder, Result, fail};
 use alloc::{format, string::String, string::ToString};
 
 /// Names that are equal. Except for `parent`, the fields are those of its root.
@@ -251,7 +251,7 @@ impl<'n> Vars<'n> {
         shape: &[usize],
         owner: &str,
         place: &dyn Fn(usize) -> PackedPlace,
-        builder: &dyn Fn() -> ErrorBuilder,
+        builder: NewBuilder<'_>,
     ) -> Result<()> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {

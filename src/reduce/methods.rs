@@ -1,8 +1,8 @@
 //! Every form of a reduction, for every source.
 
-use super::extreme::{Maximum, Minimum};
+use super::extreme::{Maximum, Minimum, extreme_axes, extreme_to};
 use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
-use super::{MeanElement, SumElement, extreme, mean};
+use super::{MeanElement, SumElement, mean};
 use crate::error::{Result, caller};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
@@ -221,7 +221,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme::extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
+        self.source(Maximum, |source| extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
     }
 
     /// The smallest element along `axes`: the counterpart of [`max_axes`](Self::max_axes).
@@ -251,7 +251,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme::extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
+        self.source(Minimum, |source| extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -445,9 +445,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| {
-            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum")
-        })
+        self.source(Maximum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum"))
     }
 
     /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats: the counterpart of
@@ -477,9 +475,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| {
-            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum")
-        })
+        self.source(Minimum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum"))
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.

@@ -430,11 +430,7 @@ impl AxisMask {
     /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis` with the
     /// first repeated axis.
     #[inline(always)]
-    pub(crate) fn new<X: Axes>(
-        axes: &X,
-        ndim: usize,
-        builder: impl FnOnce() -> ErrorBuilder,
-    ) -> Result<Self> {
+    pub(crate) fn new(axes: &impl Axes, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<Self> {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {

@@ -7,7 +7,7 @@ use super::{
     Axes, AxisMask, BatchShape, OF_TARGET, TargetShape, base_size, check_axis_count, check_len, sizes,
     sizes_only,
 };
-use crate::error::{ErrorBuilder, Result, caller};
+use crate::error::{NewBuilder, Result, caller};
 
 /// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of
 /// its new axes.
@@ -43,7 +43,7 @@ pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
 pub(crate) fn check_base(
     found: &[usize],
     expected: &[usize],
-    builder: &dyn Fn() -> ErrorBuilder,
+    builder: NewBuilder<'_>,
     (position, shown): (usize, BatchShape<'_>),
 ) -> Result<()> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {

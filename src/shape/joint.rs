@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
 use super::{checked_len, joint_ndim, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, ConstText, ErrorBuilder, Result, caller};
+use crate::error::{BroadcastError, ConstText, ErrorBuilder, NewBuilder, Result, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
 
@@ -132,7 +132,7 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 ///
 /// # Errors
 /// `Incompatible`.
-pub(crate) fn joint_shape(shapes: &[&[usize]], builder: &dyn Fn() -> ErrorBuilder) -> Result<Vec<usize>> {
+pub(crate) fn joint_shape(shapes: &[&[usize]], builder: NewBuilder<'_>) -> Result<Vec<usize>> {
     let mut joint = vec![1; joint_ndim(shapes)];
     if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(builder(), shapes)) }
 }

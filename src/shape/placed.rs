@@ -13,11 +13,7 @@ use ndarray::Dimension;
 
 /// The shape of the view with axis `i` of an array of shape `shape` at `axes[i]` of `target`.
 #[inline(always)]
-pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
-    shape: &[usize],
-    target: &T,
-    axes: &X,
-) -> Result<T::Dim> {
+pub(crate) fn target_in_dim<T: TargetShape>(shape: &[usize], target: &T, axes: &impl Axes) -> Result<T::Dim> {
     let builder = || axes_builder(&caller::IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, builder)?;
     check_placed(shape, sizes(&resolved), axes, builder, false)?;

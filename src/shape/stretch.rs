@@ -4,7 +4,7 @@
 
 use super::target::check_target;
 use super::{Placeholder, TargetShape, checked_len, joint_ndim, sizes, sizes_mut};
-use crate::error::{BroadcastError, Count, ErrorBuilder, Result, caller, fail};
+use crate::error::{BroadcastError, Count, ErrorBuilder, NewBuilder, Result, caller, fail};
 use alloc::vec::Vec;
 
 /// Whether an axis stretches from size `from` to size `to`.
@@ -229,7 +229,7 @@ pub(crate) fn stretch_error(
     shape: &[usize],
     target: &[i128],
     placeholder: Placeholder,
-    builder: &dyn Fn() -> ErrorBuilder,
+    builder: NewBuilder<'_>,
 ) -> BroadcastError {
     let resolved = || -> Result<Vec<usize>> {
         check_target(target, placeholder, builder)?;
@@ -253,11 +253,7 @@ pub(crate) fn stretch_error(
 /// # Errors
 /// `TooFewAxes` where the target has fewer axes; `PlaceholderOnNewAxis` where one of those axes is -1.
 #[cold]
-pub(crate) fn leading_target_axes(
-    ndim: usize,
-    target: &[i128],
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<usize> {
+pub(crate) fn leading_target_axes(ndim: usize, target: &[i128], builder: NewBuilder<'_>) -> Result<usize> {
     let Some(new) = target.len().checked_sub(ndim) else {
         return Err(builder().too_few_axes("target", ndim, target.len()));
     };
