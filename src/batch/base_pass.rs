@@ -74,11 +74,12 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         out: O,
         executor: impl Executor<T, T, T>,
     ) -> O::Written {
+        let multiply = |out: &mut ArrayRef<T, O::Dim>| executor.products()(out, (a, b), self.0);
         let new = |memory: Reserved<T, O::Dim>| {
             let mut out = memory.filled(None, T::zero());
-            executor.multiply(self.0, (a, b), &mut out);
+            multiply(&mut out);
             out
         };
-        out.write(new, |out| executor.multiply(self.0, (a, b), out))
+        out.write(new, multiply)
     }
 }

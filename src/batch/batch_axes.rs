@@ -1,7 +1,7 @@
 //! Splitting the axes of an array, or of a view by value, into batch and base.
 
 use super::Batch;
-use crate::error::BroadcastError;
+use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::LessAxes;
 use crate::view::AsArrayRef;
@@ -76,7 +76,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// NEML2 `Tensor(t, batch_dim)`, which counts the batch axes instead; the types `SSR4` and `SR2` fix their base.
     #[doc(alias = "batch_dim")]
     #[inline]
-    fn batch<'a, K: BaseRank>(&'a self) -> Result<Batch<'a, A, D, K>, BroadcastError>
+    fn batch<'a, K: BaseRank>(&'a self) -> Result<Batch<'a, A, D, K>>
     where
         A: 'a,
         D: LessAxes<K> + 'a,
@@ -107,7 +107,7 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// NEML2 `Tensor(t, t.dim() - base_ndim)`.
     #[inline]
-    fn batch_dyn<'a>(&'a self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>, BroadcastError>
+    fn batch_dyn<'a>(&'a self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>>
     where
         A: 'a,
         D: 'a,
@@ -147,7 +147,7 @@ pub trait IntoBatch<'a, A, D: Dimension>: Sealed + Sized {
     ///
     /// # Equivalents
     /// As [`batch`](BatchAxes::batch).
-    fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>, BroadcastError>
+    fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>>
     where
         D: LessAxes<K>;
 
@@ -173,12 +173,12 @@ pub trait IntoBatch<'a, A, D: Dimension>: Sealed + Sized {
     ///
     /// # Equivalents
     /// As [`batch_dyn`](BatchAxes::batch_dyn).
-    fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>, BroadcastError>;
+    fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>>;
 }
 
 impl<'a, A, D: Dimension> IntoBatch<'a, A, D> for ArrayView<'a, A, D> {
     #[inline]
-    fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>, BroadcastError>
+    fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>>
     where
         D: LessAxes<K>,
     {
@@ -186,7 +186,7 @@ impl<'a, A, D: Dimension> IntoBatch<'a, A, D> for ArrayView<'a, A, D> {
     }
 
     #[inline]
-    fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>, BroadcastError> {
+    fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>> {
         Batch::new(self, base_ndim)
     }
 }

@@ -1,7 +1,7 @@
 //! Any number of operands, whose batches stretch to the joint batch shape.
 
 use super::{Batch, WithBase};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{BroadcastError, ErrorBuilder, Result, caller};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, JoinDims, LessAxes, joint_batch, sizes};
 use alloc::vec::Vec;
@@ -43,7 +43,7 @@ use ndarray::{DimAdd, Dimension, IxDyn};
 /// NEML2 `utils::broadcast_batch_dim` and `batch_expand_as`; `torch.vmap` and NumPy's generalised ufuncs do it
 /// internally. `numpy.broadcast_arrays` would align the bases too, so (6; 6, 6) and (6; 6) mean something else there.
 #[inline]
-pub fn batch_broadcast<S, T>(a: S, b: T) -> Result<<(S, T) as BatchOperands>::Batches, BroadcastError>
+pub fn batch_broadcast<S, T>(a: S, b: T) -> Result<<(S, T) as BatchOperands>::Batches>
 where
     (S, T): BatchOperands,
 {
@@ -88,7 +88,7 @@ pub trait BatchOperands: Sealed {
 
     /// The operands with their batches stretched.
     #[doc(hidden)]
-    fn stretch(self) -> Result<Self::Batches, BroadcastError>;
+    fn stretch(self) -> Result<Self::Batches>;
 }
 
 impl<A, D, B, X> Sealed for Batch<'_, A, D, B, X> {}
@@ -104,7 +104,7 @@ macro_rules! batch_operands {
             type Batches = ($(Batch<$a, $A, WithBase<Self::Joint, $B>, $B>,)+);
 
             #[inline]
-            fn stretch(self) -> Result<Self::Batches, BroadcastError> {
+            fn stretch(self) -> Result<Self::Batches> {
                 let shapes = [$(self.$x.shape()),+];
                 let joint: Self::Joint = joint_batch(&shapes, &[])?;
                 let joint = sizes(&joint);
@@ -125,14 +125,11 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for &[Batch<'a, A, D, B>
     type Joint = D::Left;
     type Batches = Vec<Batch<'a, A, D, B>>;
 
-    fn stretch(self) -> Result<Self::Batches, BroadcastError> {
+    fn stretch(self) -> Result<Self::Batches> {
         let shapes: Vec<_> = self.iter().map(Batch::shape).collect();
-        let (joint, mut stretched) = (joint_batch::<IxDyn>(&shapes, &[])?, Vec::with_capacity(self.len()));
-        for (k, operand) in self.iter().enumerate() {
-            let batch = operand.stretched(sizes(&joint));
-            stretched.push(batch.ok_or_else(|| overflow(sizes(&joint), k, &shapes))?);
-        }
-        Ok(stretched)
+        let joint: IxDyn = joint_batch(&shapes, &[])?;
+        let error = |k| overflow(sizes(&joint), k, &shapes);
+        (0..self.len()).map(|k| self[k].stretched(sizes(&joint)).ok_or_else(|| error(k))).collect()
     }
 }
 
@@ -165,6 +162,6 @@ impl<'a, A, D: LessAxes<B>, B: Dimension> BatchOperands for &[Batch<'a, A, D, B>
 /// # Equivalents
 /// As [`batch_broadcast`].
 #[inline]
-pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches, BroadcastError> {
+pub fn batch_broadcast_all<O: BatchOperands>(operands: O) -> Result<O::Batches> {
     operands.stretch()
 }

@@ -1,7 +1,7 @@
 //! The view of an array whose axes are split into batch and base.
 
 use super::{BaseRank, Parallel, Serial, WithBase};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::shape::{
     BatchShape, LessAxes, Placeholder, TargetShape, resolved_dim, sizes, stretch_error, with_base,
 };
@@ -66,12 +66,10 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     pub fn par(&self) -> Batch<'a, A, D, B, Parallel> {
         Batch { view: self.view.clone(), base: self.base, base_dim: PhantomData, executor: Parallel }
     }
-}
 
-impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     /// The view with its last `base` axes as the base. If `B` has a fixed number of axes, `base` is that number.
     #[inline]
-    pub(super) fn new(view: ArrayView<'a, A, D>, base: usize) -> Result<Self, BroadcastError> {
+    pub(super) fn new(view: ArrayView<'a, A, D>, base: usize) -> Result<Self> {
         BatchShape::new(view.shape(), base)?;
         Ok(Self { view, base, base_dim: PhantomData, executor: Serial })
     }
@@ -199,7 +197,7 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     pub fn expand_batch<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B, X>, BroadcastError>
+    ) -> Result<Batch<'a, A, WithBase<T::Dim, B>, B, X>>
     where
         X: Copy,
     {

@@ -14,6 +14,9 @@ pub struct Serial;
 #[derive(Clone, Copy, Debug)]
 pub struct Parallel;
 
+/// Writes products of matrices: takes the output, the operands, and the numbers of base axes of all.
+type Products<T, D, D2, E> = fn(&mut ArrayRef<T, E>, (&ArrayRef<T, D>, &ArrayRef<T, D2>), [usize; 3]);
+
 /// [`Serial`], or [`Parallel`] for types that threads can share: computes elements `T` from elements `A` and `A2`.
 ///
 /// Not exported; public because methods have it as a bound.
@@ -31,14 +34,10 @@ pub trait Executor<T, A, A2>: Copy {
         out: O,
     ) -> O::Written;
 
-    /// Writes products of matrices.
+    /// The function for products of matrices.
     #[doc(hidden)]
-    fn multiply<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        axes: [usize; 3],
-        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
-        out: &mut ArrayRef<T, E>,
-    ) where
+    fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
+    where
         T: LinalgScalar;
 }
 
@@ -56,15 +55,11 @@ impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
     }
 
     #[inline]
-    fn multiply<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        axes: [usize; 3],
-        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
-        out: &mut ArrayRef<T, E>,
-    ) where
+    fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
+    where
         T: LinalgScalar,
     {
-        products_into(out, operands, axes);
+        products_into
     }
 }
 
@@ -81,15 +76,11 @@ impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, 
     }
 
     #[inline]
-    fn multiply<D: Dimension, D2: Dimension, E: Dimension>(
-        self,
-        axes: [usize; 3],
-        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
-        out: &mut ArrayRef<T, E>,
-    ) where
+    fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
+    where
         T: LinalgScalar,
     {
-        par_products_into(out, operands, axes);
+        par_products_into
     }
 }
 

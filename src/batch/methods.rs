@@ -1,7 +1,7 @@
 //! The operations of [`base_op`] as methods.
 
 use super::{BaseDim, Batch, Executor, JoinBatch, base_op};
-use crate::error::BroadcastError;
+use crate::error::Result;
 use core::ops;
 use ndarray::{Array, DimMax, Dimension, Ix0, Ix1, Ix2, LinalgScalar};
 
@@ -37,7 +37,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn add<A2: Copy, D2: Dimension, B2: Dimension>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    ) -> Result<Array<A::Output, D::Whole>>
     where
         A: Copy + ops::Add<A2, Output: Copy>,
         B: DimMax<B2>,
@@ -71,7 +71,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn sub<A2: Copy, D2: Dimension, B2: Dimension>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    ) -> Result<Array<A::Output, D::Whole>>
     where
         A: Copy + ops::Sub<A2, Output: Copy>,
         B: DimMax<B2>,
@@ -106,7 +106,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn mul<A2: Copy, D2: Dimension, B2: Dimension>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    ) -> Result<Array<A::Output, D::Whole>>
     where
         A: Copy + ops::Mul<A2, Output: Copy>,
         B: DimMax<B2>,
@@ -140,7 +140,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn div<A2: Copy, D2: Dimension, B2: Dimension>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    ) -> Result<Array<A::Output, D::Whole>>
     where
         A: Copy + ops::Div<A2, Output: Copy>,
         B: DimMax<B2>,
@@ -189,7 +189,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn matvec<D2: Dimension, B2: BaseDim<Ix1>>(
         &self,
         other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    ) -> Result<Array<A, D::Whole>>
     where
         A: LinalgScalar,
         B: BaseDim<Ix2>,
@@ -223,7 +223,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn vecmat<D2: Dimension, B2: BaseDim<Ix2>>(
         &self,
         other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    ) -> Result<Array<A, D::Whole>>
     where
         A: LinalgScalar,
         B: BaseDim<Ix1>,
@@ -259,7 +259,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn matmul<D2: Dimension, B2: BaseDim<Ix2>>(
         &self,
         other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    ) -> Result<Array<A, D::Whole>>
     where
         A: LinalgScalar,
         B: BaseDim<Ix2>,
@@ -295,7 +295,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn inner<D2: Dimension, B2: BaseDim<Ix1>>(
         &self,
         other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>, BroadcastError>
+    ) -> Result<Array<A, D::Whole>>
     where
         A: LinalgScalar,
         B: BaseDim<Ix1>,
@@ -332,7 +332,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     pub fn outer<A2: Copy, D2: Dimension, B2: BaseDim<Ix1>>(
         &self,
         other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>, BroadcastError>
+    ) -> Result<Array<A::Output, D::Whole>>
     where
         A: Copy + ops::Mul<A2, Output: Copy>,
         B: BaseDim<Ix1>,

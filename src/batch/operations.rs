@@ -1,7 +1,7 @@
 //! Operations on bases that need no closure call for each batch element.
 
 use super::base_pass::{BasePass, Elementwise, Product};
-use crate::error::BroadcastError;
+use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, Signature, joint_base};
 use core::ops::Mul;
@@ -109,7 +109,7 @@ pub trait BaseOp<A, A2, B, B2>: Sealed + Copy {
 }
 
 /// The base of a result and its pass.
-type Planned<B, P> = Result<(B, P), BroadcastError>;
+type Planned<B, P> = Result<(B, P)>;
 
 /// By hand for `+`: `impl<…> BaseOp<A, A2, B, B2> for base_op::Add where A: core::ops::Add<A2>, …` with `A::add`.
 macro_rules! elementwise {

@@ -1,6 +1,6 @@
 //! The base shape of a result: a shape, or a signature that computes it.
 
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, Signature, TargetShape, base_axes, sizes_only, with_base};
 use ndarray::Dimension;
@@ -45,18 +45,18 @@ use ndarray::Dimension;
 pub trait ResultBase<R: Dimension>: Sealed {
     /// The base shape of the result of an operation on `parts`.
     #[doc(hidden)]
-    fn base(&self, parts: &[BatchShape<'_>]) -> Result<R, BroadcastError>;
+    fn base(&self, parts: &[BatchShape<'_>]) -> Result<R>;
 }
 
 impl<T: TargetShape> ResultBase<T::Dim> for T {
-    fn base(&self, parts: &[BatchShape<'_>]) -> Result<T::Dim, BroadcastError> {
+    fn base(&self, parts: &[BatchShape<'_>]) -> Result<T::Dim> {
         sizes_only(self, || ErrorBuilder::new(&caller::EACH_BATCH, parts).to(&self.for_message()))
     }
 }
 
 impl Sealed for Signature<'_> {}
 impl<R: Dimension> ResultBase<R> for Signature<'_> {
-    fn base(&self, parts: &[BatchShape<'_>]) -> Result<R, BroadcastError> {
+    fn base(&self, parts: &[BatchShape<'_>]) -> Result<R> {
         let found = self.base_of_result(parts)?;
         if let Some(expected) = R::NDIM.filter(|&expected| expected != found.len()) {
             return Err(base_axes(self.builder(parts), None, expected, found.len()));

@@ -1,7 +1,7 @@
 //! The adjoint of a broadcast of batches: the sum over batch axes only.
 
 use super::{Batch, WithBase};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
@@ -50,7 +50,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     pub fn sum_batch_to<T: TargetShape<Dim: DimAdd<B>>>(
         &self,
         target: T,
-    ) -> Result<Array<A, WithBase<T::Dim, B>>, BroadcastError> {
+    ) -> Result<Array<A, WithBase<T::Dim, B>>> {
         let (part, builder) = (self.shape(), || builder(self.shape()).to(&target.for_message()));
         let batch = sizes_only(&target, builder)?;
         check_sums(part.batch(), sizes(&batch), builder, || vec![part.batch()])?;
@@ -84,7 +84,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     ///
     /// # Equivalents
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
-    pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<(), BroadcastError> {
+    pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
         let builder = || builder(part).to(&to.batch());
         check_sums(part.batch(), to.batch(), builder, || vec![part.batch()])?;

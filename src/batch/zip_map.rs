@@ -2,7 +2,7 @@
 
 use super::apply::batch_result;
 use super::{Batch, JoinBatch, Parallel, ResultBase, Serial};
-use crate::error::BroadcastError;
+use crate::error::Result;
 use crate::kernel::bases::{for_each_base, par_for_each_base};
 use crate::kernel::nest::BaseInputs;
 use crate::sealed::Sealed;
@@ -48,7 +48,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         &self,
         base: T,
         f: F,
-    ) -> Result<Array<O, D::Whole>, BroadcastError>
+    ) -> Result<Array<O, D::Whole>>
     where
         D: JoinBatch<B, (), R>,
         (): BaseClosure<Self, O, R, F>,
@@ -115,19 +115,16 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         others: S,
         base: T,
         f: F,
-    ) -> Result<Array<O, D::Whole>, BroadcastError>
+    ) -> Result<Array<O, D::Whole>>
     where
         S: FurtherBatches + BaseClosure<Self, O, R, F>,
         T: ResultBase<R>,
         D: JoinBatch<B, S::Dims, R>,
     {
-        let (mut result, ndim) = {
-            let shapes = others.shapes(self.shape());
-            let base = base.base(shapes.as_ref())?;
-            let result = batch_result(shapes.as_ref(), sizes(&base))?;
-            (result.filled(None, O::default()), base.ndim())
-        };
-        others.for_each_base(self, &mut result, ndim, f);
+        let shapes = others.shapes(self.shape());
+        let base = base.base(shapes.as_ref())?;
+        let mut result = batch_result(shapes.as_ref(), sizes(&base))?.filled(None, O::default());
+        others.for_each_base(self, &mut result, base.ndim(), f);
         Ok(result)
     }
 
@@ -172,7 +169,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         others: S,
         out: &mut ArrayRef<O, E>,
         f: F,
-    ) -> Result<(), BroadcastError>
+    ) -> Result<()>
     where
         S: FurtherBatches + BaseClosure<Self, O, R, F>,
     {
@@ -183,7 +180,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
 }
 
 /// The number of base axes of an output: that of `R` if it is fixed, else all axes after the joint batch.
-fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<usize, BroadcastError> {
+fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<usize> {
     let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
     check_batches_into(parts, BatchShape::new(out, base)?)?;
     Ok(base)

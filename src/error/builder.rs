@@ -21,6 +21,9 @@ pub(crate) fn owner(operand: Option<usize>) -> String {
     if let Some(operand) = operand { format!("operand {operand}") } else { "the result".into() }
 }
 
+/// Makes the builder of an error, where there is one.
+pub(crate) type NewBuilder<'f> = &'f dyn Fn() -> ErrorBuilder;
+
 /// The error of a builder, with its [`ErrorKind`] and the end of its message.
 macro_rules! fail {
     ($builder:expr, $Kind:ident, $($detail:tt)+) => {

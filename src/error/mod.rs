@@ -9,7 +9,7 @@ mod shape;
 
 pub use returned::Returned;
 
-pub(crate) use builder::{Count, ErrorBuilder, fail, owner};
+pub(crate) use builder::{Count, ErrorBuilder, NewBuilder, fail, owner};
 pub(crate) use const_text::ConstText;
 pub(crate) use shape::{Shape, signed};
 
@@ -186,9 +186,12 @@ impl BroadcastError {
     ///
     /// # Examples
     /// ```
-    /// use ndarray_broadcast::{partial::infer_target, resolve_target};
+    /// use ndarray_broadcast::resolve_target;
     ///
     /// assert_eq!(resolve_target(&[2, 3], &[-1, 4]).unwrap_err().shapes(), ["[2, 3]", "[-1, 4]"]);
+    /// # #[cfg(feature = "partial")]
+    /// # use ndarray_broadcast::partial::infer_target;
+    /// # #[cfg(feature = "partial")]
     /// assert_eq!(infer_target(&"?x3".parse()?, [-1, 4]).unwrap_err().shapes(), ["?x3", "[-1, 4]"]);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
@@ -220,9 +223,12 @@ impl BroadcastError {
     ///
     /// # Examples
     /// ```
-    /// use ndarray_broadcast::{partial::infer_target, resolve_target};
+    /// use ndarray_broadcast::resolve_target;
     ///
     /// assert_eq!(resolve_target(&[2, 3], &[5, -1, 4]).unwrap_err().sizes(), ["3", "4"]);
+    /// # #[cfg(feature = "partial")]
+    /// # use ndarray_broadcast::partial::infer_target;
+    /// # #[cfg(feature = "partial")]
     /// assert_eq!(infer_target(&"2..5".parse()?, [6]).unwrap_err().sizes(), ["2..5", "6"]);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
@@ -249,9 +255,9 @@ impl BroadcastError {
     ///
     /// # Examples
     /// ```
-    /// use ndarray_broadcast::partial::PartialShape;
+    /// use ndarray_broadcast::Signature;
     ///
-    /// assert_eq!("2xx3".parse::<PartialShape>().unwrap_err().position(), Some(2));
+    /// assert_eq!(Signature::new("(m,n)->n").unwrap_err().position(), Some(7));
     /// ```
     #[must_use]
     pub fn position(&self) -> Option<usize> {

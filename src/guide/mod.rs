@@ -62,6 +62,7 @@ pub mod recipes {}
 #[doc = include_str!("batches.md")]
 pub mod batches {}
 
+#[cfg(feature = "partial")]
 #[doc = include_str!("shapes.md")]
 pub mod shapes {}
 

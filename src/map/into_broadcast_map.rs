@@ -19,11 +19,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     #[doc(hidden)]
     fn exclusive(&mut self) -> Option<&mut ArrayRef<A, D>>;
 
-    /// The same array with another dimension type, which must have as many axes.
-    #[doc(hidden)]
-    fn with_dim<E: Dimension>(self) -> Self::With<E>;
-
-    /// As [`with_dim`](Self::with_dim), as an `Array`. Nothing is copied if the memory is not shared.
+    /// The same elements with another dimension type, which must have as many axes. Nothing is copied if the memory is not
+    /// shared.
     #[doc(hidden)]
     fn into_array<E: Dimension>(self) -> Array<A, E>;
 
@@ -91,7 +88,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
         O: FurtherOperands<A, D, F>,
     {
         if self.exclusive().is_some_and(|own| operands.overwrite(own, &mut f)) {
-            return Ok(self.with_dim());
+            return Ok(self.into_array().into());
         }
         match operands.map_with(self.as_array_ref(), f) {
             Ok(array) => Ok(array.into()),
@@ -107,12 +104,8 @@ impl<A, D: Dimension> IntoBroadcastMap<A, D> for Array<A, D> {
         Some(self)
     }
 
-    fn with_dim<E: Dimension>(self) -> Array<A, E> {
-        self.into_dimensionality().expect("the joint shape has as many axes")
-    }
-
     fn into_array<E: Dimension>(self) -> Array<A, E> {
-        self.with_dim()
+        self.into_dimensionality().expect("the joint shape has as many axes")
     }
 }
 
@@ -123,12 +116,8 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
         if self.is_unique() { Some(self) } else { None }
     }
 
-    fn with_dim<E: Dimension>(self) -> ArcArray<A, E> {
-        self.into_dimensionality().expect("the joint shape has as many axes")
-    }
-
     fn into_array<E: Dimension>(self) -> Array<A, E> {
-        self.with_dim().into_owned()
+        self.into_dimensionality().expect("the joint shape has as many axes").into_owned()
     }
 }
 
@@ -157,12 +146,11 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
 
     /// Maps an array and the operands. An operand by value that has the joint shape is overwritten.
     #[doc(hidden)]
-    fn map_with(
-        self,
-        array: &ArrayRef<A, D>,
-        f: F,
-    ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)>;
+    fn map_with(self, array: &ArrayRef<A, D>, f: F) -> Mapped<A, Self::Dim, Self::Kept>;
 }
+
+/// The results, or the operands that were passed by value, with the error.
+type Mapped<A, D, Kept> = Result<Array<A, D>, (Kept, BroadcastError)>;
 
 /// By hand: `impl<A, Own, B: Operand, C: Operand, F: FnMut(&A, &B::Elem, &C::Elem) -> A> FurtherOperands<A, Own, F> for (B, C)`.
 /// `$Self` matches the pattern `$operands`.
@@ -185,7 +173,7 @@ macro_rules! further {
                 ($($x.operand_ref(),)+).applied(own, |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
-            fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
+            fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Mapped<A, Self::Dim, ()> {
                 let $operands = self;
                 broadcast_map((array, $($x.operand_ref(),)+), f).map_err(|error| ((), error))
             }
@@ -215,11 +203,7 @@ macro_rules! further_by_value {
                 (self.as_array_ref(),).applied(own, |own: &mut A, other: &A| *own = f(own, other))
             }
 
-            fn map_with(
-                mut self,
-                array: &ArrayRef<A, Own>,
-                mut f: F,
-            ) -> Result<Array<A, Self::Dim>, (Self::Kept, BroadcastError)> {
+            fn map_with(mut self, array: &ArrayRef<A, Own>, mut f: F) -> Mapped<A, Self::Dim, Self> {
                 let overwrite = |own: &mut A, first: &A| *own = f(first, own);
                 if self.exclusive().is_some_and(|own| (array,).applied(own, overwrite)) {
                     return Ok(self.into_array());

@@ -1,111 +1,13 @@
 //! Checks at run time, when the sizes are known.
 
-use super::{Dim, Names, PartialShape, ShapeOp};
-use crate::error::{Count, Mark, owner};
-use crate::shape::{Signature, join, joint_ndim, joint_size};
-use alloc::{format, string::String, string::ToString, vec, vec::Vec};
+use super::dim::{Dim, Span};
+use super::place::{Place, Var};
+use super::solver::System;
+use super::{Names, PartialShape, ShapeOp};
+use crate::error::Count;
+use crate::shape::{ByName, Signature, join, joint_ndim, joint_size};
+use alloc::{collections::BinaryHeap, format, string::String, vec, vec::Vec};
 use core::fmt;
-
-/// An axis of an operand or of the result, in a [`Check`] or a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// An axis of an operand.
-    Operand {
-        /// The position of the operand.
-        operand: usize,
-        /// The axis, counted in the operand.
-        axis: usize,
-    },
-    /// An axis of the result.
-    Result {
-        /// The axis.
-        axis: usize,
-    },
-}
-
-impl Place {
-    /// The size of the axis, for operands of these shapes. `None` if it is missing, or if operands clash there.
-    fn size<S: AsRef<[usize]>>(self, operands: &[S]) -> Option<usize> {
-        match self {
-            Self::Operand { operand, axis } => operands.get(operand)?.as_ref().get(axis).copied(),
-            Self::Result { axis } => {
-                let from_end = joint_ndim(operands).checked_sub(axis)?.checked_sub(1)?;
-                let sizes = operands.iter().filter_map(|shape| shape.as_ref().iter().rev().nth(from_end));
-                sizes.copied().try_fold(1, joint_size)
-            }
-        }
-    }
-}
-
-/// Prints as `axis 1 of operand 0` or `axis 1 of the result`.
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (axis, operand) = match *self {
-            Self::Operand { operand, axis } => (axis, Some(operand)),
-            Self::Result { axis } => (axis, None),
-        };
-        write!(f, "axis {axis} of {}", owner(operand))
-    }
-}
-
-/// A position in 4 bytes. There is no memory for as many axes or names that it would not fit.
-pub(super) fn compact(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
-}
-
-/// An axis of an operand, of the result or of the only shape of a call, in few bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct PackedPlace {
-    pub(super) operand: u32,
-    pub(super) axis: u32,
-}
-
-impl PackedPlace {
-    /// The axis of a size that an earlier call gave a name.
-    pub(super) const EARLIER: Self = Self { operand: u32::MAX, axis: 0 };
-    /// The `operand` of axes of the result, and of axes of the only shape.
-    pub(super) const RESULT: u32 = u32::MAX - 1;
-    pub(super) const SHAPE: u32 = u32::MAX - 2;
-    /// The `operand` of axes of the target, which is the second shape.
-    pub(super) const TARGET: u32 = u32::MAX - 3;
-
-    pub(super) fn new(operand: usize, axis: usize) -> Self {
-        Self::at(compact(operand), axis)
-    }
-
-    pub(super) fn at(operand: u32, axis: usize) -> Self {
-        Self { operand, axis: compact(axis) }
-    }
-
-    /// The axis as a message writes it, in a call with a label or without.
-    pub(super) fn words(self, of: Option<&str>) -> String {
-        let place = match self.operand {
-            Self::SHAPE => format!("axis {}", self.axis),
-            Self::TARGET => format!("axis {} of the target", self.axis),
-            _ => Place::from(self).to_string(),
-        };
-        of.map_or(place.clone(), |of| format!("{place} of {of}"))
-    }
-
-    /// The axis in a picture.
-    pub(super) fn mark(self) -> Mark {
-        match Place::from(self) {
-            Place::Operand { operand, axis } if self.operand != Self::SHAPE => Mark::Shape(operand, axis),
-            Place::Operand { axis, .. } | Place::Result { axis } => Mark::Result(axis),
-        }
-    }
-}
-
-impl From<PackedPlace> for Place {
-    fn from(PackedPlace { operand, axis }: PackedPlace) -> Self {
-        let axis = axis as usize;
-        match operand {
-            PackedPlace::RESULT => Self::Result { axis },
-            PackedPlace::TARGET => Self::Operand { operand: 1, axis },
-            operand => Self::Operand { operand: operand as usize, axis },
-        }
-    }
-}
 
 /// A condition under which operands go together.
 ///
@@ -268,4 +170,74 @@ impl fmt::Display for Check {
             Self::ResultAxes { ndim } => write!(f, "the result has {}", Count(*ndim)),
         }
     }
+}
+
+impl System<'_> {
+    /// The checks that sizes go together, from the sizes before anything is forced.
+    pub(super) fn checks(&mut self) -> Vec<Check> {
+        let (mut checks, mut listed) = (Vec::new(), ByName::new());
+        for axis in 0..self.axes.count {
+            self.axis_checks(axis, &mut checks, &mut listed);
+        }
+        checks
+    }
+
+    /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
+    /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
+    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
+        let (mut open, mut forced, mut known) = (Vec::new(), None, self.axes.number(axis).single());
+        for entry in self.axes.at(axis) {
+            let (span, root) = (self.span_of(entry), entry.var().map(|var| self.vars.root(var)));
+            let is_one = span == Span::ONE && !entry.is_fixed();
+            if is_one || root.is_some_and(|root| !self.vars.is_first_at(root, axis)) {
+                continue;
+            }
+            let (place, or_one) = (Place::from(entry.place), !entry.is_fixed() && span.contains(1));
+            if !or_one {
+                forced = forced.or(Some((place, root)));
+                known = known.or(span.single());
+            }
+            open.push((place, span, root, or_one));
+        }
+        let Some((other, other_root)) = forced.or(known.map(|_| (Place::Result { axis }, None))) else {
+            return checks.extend(agreement(&open, listed));
+        };
+        for (place, span, root, or_one) in open {
+            let (is_certain, check) = if let Some(size) = known {
+                let certain = if or_one { span.single_not_one() } else { span.single() };
+                let or_one = or_one && size != 1;
+                (certain == known, Check::Is { place, dim: Dim::Known(size), or_one })
+            } else {
+                let is_same = place == other || (root.is_some() && root == other_root);
+                (is_same, Check::Equals { place, other, or_one })
+            };
+            if is_certain || span == Span::ONE {
+                continue;
+            }
+            let pair = root.map(|root| root as usize).zip(known.or(other_root.map(|root| root as usize)));
+            let is_new = pair.is_none_or(|(own, other)| {
+                let is_ordered = or_one || known.is_some();
+                let (a, b) = if is_ordered { (own, other) } else { (own.min(other), own.max(other)) };
+                listed.insert(&format!("{a} {b} {or_one} {}", known.is_some()), ())
+            });
+            checks.extend(is_new.then_some(check));
+        }
+    }
+}
+
+/// A size that may leave a check: its place, its sizes, the root of its name, and whether it may be 1.
+type OpenSize = (Place, Span, Option<Var>, bool);
+
+/// The check of sizes that can all be 1, unless it is certain or listed.
+fn agreement(open: &[OpenSize], listed: &mut ByName<()>) -> Option<Check> {
+    let size = open.get(1)?.1.single_not_one();
+    let (mut same, mut places, mut roots) = (true, Vec::with_capacity(open.len()), BinaryHeap::new());
+    for &(place, span, root, _) in open {
+        places.push(place);
+        same &= size.is_some() && span.single_not_one() == size;
+        roots.extend(root);
+    }
+    let all_named = roots.len() == open.len();
+    let is_new = !same && (!all_named || listed.insert(&format!("{:?}", roots.into_sorted_vec()), ()));
+    is_new.then_some(Check::Agree { places })
 }

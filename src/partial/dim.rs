@@ -1,6 +1,6 @@
 //! Known and partially known sizes.
 
-use crate::error::BroadcastError;
+use crate::error::{BroadcastError, Result};
 use alloc::{boxed::Box, format, sync::Arc};
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
@@ -66,11 +66,11 @@ impl Dim {
     ///
     /// # Equivalents
     /// OpenVINO `Dimension(2, 5)`.
-    pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
+    pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self> {
         Self::between(sizes.start_bound(), sizes.end_bound())
     }
 
-    fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self, BroadcastError> {
+    fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self> {
         let (lo, from): (_, &dyn fmt::Display) = match start {
             Bound::Included(lo) => (Some(*lo), lo),
             Bound::Excluded(below) => (below.checked_add(1), below),
@@ -285,8 +285,8 @@ impl Span {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// The size, if the span has only one, or only one beside 1.
-    pub(super) fn single_beside_one(self) -> Option<usize> {
+    /// The size, if the span has only one, or only one that is not 1.
+    pub(super) fn single_not_one(self) -> Option<usize> {
         match (self.lo, self.hi) {
             (0, 1) => Some(0),
             (1, 2) => Some(2),

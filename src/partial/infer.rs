@@ -1,11 +1,17 @@
-//! The joint shape of partially known shapes.
+//! Inference, a function for each operation.
 
-use super::layout::{Layout, list, shapes, unranked};
-use super::shape_op::{Part, ShapeOp};
-use super::system::{System, checked, incompatible};
-use super::{Check, Dim, Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "axes and targets may be passed by value, such as `1`, or by reference"
+)]
+
+use super::statement::{Call, Statement};
+use super::{Dim, Names, PartialShape, ShapeOp};
+use crate::error::{ErrorBuilder, Result, caller};
+use crate::shape::{Axes, Placeholder, ReducedAxes, TargetShape, axis_numbers, check_target};
 use alloc::{vec, vec::Vec};
+use core::borrow::Borrow;
+use ndarray::{Dimension, IxDyn};
 
 /// The joint size of two axes.
 ///
@@ -44,7 +50,7 @@ use alloc::{vec, vec::Vec};
 /// # Equivalents
 /// `InferShape`'s inner rule in MLIR's `Broadcastable`; `Dimension::broadcast_merge` of nGraph and
 /// OpenVINO, which make 1 of 0 and 1 or are not tight for ranges.
-pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
+pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim> {
     let joint = infer_shape(&vec![a].into(), &vec![b].into())?;
     Ok(joint.dims().and_then(<[Dim]>::first).cloned().unwrap_or(Dim::Known(1)))
 }
@@ -74,7 +80,7 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim, BroadcastError> {
 ///
 /// # Equivalents
 /// `OpTrait::util::getBroadcastedType` in MLIR, `PartialShape::broadcast_merge_into` in nGraph.
-pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, BroadcastError> {
+pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
     infer(&ShapeOp::Together, &[a, b])
 }
 
@@ -103,9 +109,7 @@ pub fn infer_shape(a: &PartialShape, b: &PartialShape) -> Result<PartialShape, B
 ///
 /// # Equivalents
 /// `broadcast_shapes` for sizes that are not all known; `shape.broadcast` in MLIR.
-pub fn infer_shapes<'p>(
-    shapes: impl IntoIterator<Item = &'p PartialShape>,
-) -> Result<PartialShape, BroadcastError> {
+pub fn infer_shapes<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> Result<PartialShape> {
     infer(&ShapeOp::Together, &shapes.into_iter().collect::<Vec<_>>())
 }
 
@@ -113,10 +117,7 @@ pub fn infer_shapes<'p>(
 ///
 /// # Errors
 /// Those of the operation's function.
-pub(super) fn infer(
-    operation: &ShapeOp<'_>,
-    shapes: &[&PartialShape],
-) -> Result<PartialShape, BroadcastError> {
+pub(super) fn infer(operation: &ShapeOp<'_>, shapes: &[&PartialShape]) -> Result<PartialShape> {
     Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
 }
 
@@ -124,7 +125,7 @@ pub(super) fn infer(
 ///
 /// # Shapes
 /// The joint shape of the operands whose number of axes is known, as in [`infer_shapes`]; `None`
-/// if there is no such operand. An operand `*` is left out, although at run time it may bring more axes
+/// if there is no such operand. An operand `*` is left out, although at run time it may have more axes
 /// or larger ones: [`infer_shapes`] and [`Plan`](super::Plan) do not take that risk.
 ///
 /// # Errors
@@ -145,83 +146,280 @@ pub(super) fn infer(
 /// The `InferResultShape` of MLIR's document on the `Broadcastable` trait.
 pub fn infer_result_shape<'p>(
     operands: impl IntoIterator<Item = &'p PartialShape>,
-) -> Result<Option<PartialShape>, BroadcastError> {
-    let parts: Vec<_> = operands.into_iter().map(Part::whole).collect();
-    let (mut names, request) = (Names::new(), || ShapeOp::Together.request(None, &parts));
-    let (mut system, ndim, _) = infer_ranked(&parts, &mut names, &request, false)?;
-    let sizes = checked(system.take_sizes(ndim), &request)?;
-    Ok((unranked(&parts).len() < parts.len()).then(|| sizes.into()))
+) -> Result<Option<PartialShape>> {
+    let shapes: Vec<_> = operands.into_iter().collect();
+    let is_known = shapes.iter().any(|shape| shape.ndim().is_some());
+    let call = Call::new(None, &shapes);
+    let (result, _) = Statement { is_ranked: true, ..Call { has_checks: false, ..call }.together() }
+        .solve(&mut Names::new())?;
+    Ok(is_known.then_some(result))
 }
 
-/// The solved system of the operands with a number of axes, that number and, if they are wanted, the checks that remain.
-///
-/// # Errors
-/// As [`infer_shapes`], except for `Overflow`.
-pub(super) fn infer_ranked<'s, 'n>(
-    parts: &[Part<'s>],
-    names: &'n mut Names,
-    request: &'n dyn Fn() -> ErrorBuilder,
-    checked: bool,
-) -> Result<(System<'s, 'n>, usize, Vec<Check>), BroadcastError> {
-    let (layout, ndim) = Layout::aligned(shapes(parts));
-    let mut system = System::new(layout, names, None, request, &incompatible)?;
-    let checks = if checked { system.checks(ndim) } else { Vec::new() };
-    system.solve()?;
-    Ok((system, ndim, checks))
-}
-
-/// The shape of a value that comes from one of several branches: the least specific of several shapes.
+/// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
 ///
 /// # Shapes
-/// At least one. Each size is as exact as all branches allow, whatever their number: a size or a name that all have, else the
-/// smallest range that covers all. If the numbers of axes differ, or if a shape is `*`, the result is `*`.
+/// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
+/// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
+/// array `*`, -1 is an unknown size. The target has a type that
+/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`ShapeOp`].
 ///
 /// # Errors
-/// [`NoOperands`](crate::ErrorKind::NoOperands) for no shapes at all.
+/// In this order:
+/// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a size below -1 or above `isize::MAX`;
+/// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the array;
+/// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the array has no axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
 ///
 /// # Examples
 /// ```
-/// use ndarray_broadcast::partial::{infer_branches, PartialShape};
+/// use ndarray_broadcast::partial::{infer_target, PartialShape};
 ///
 /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// assert_eq!(infer_branches([&p("nx2x3"), &p("nx4x3")])?, p("nx2..4x3"));
-/// assert_eq!(infer_branches([&p("n:2..5"), &p("n:4..7")])?, p("n:2..7"));
-/// assert_eq!(infer_branches([&p("n"), &p("m")])?, p("?"));
-/// assert_eq!(infer_branches([&p("2"), &p("2x3")])?, p("*"));
-/// assert!(infer_branches(&[]).is_err());
+/// assert_eq!(infer_target(&p("?xn"), [2, 4, -1])?, p("2x4xn"));
+/// assert_eq!(infer_target(&p("*"), (2_u64, -1))?, p("2x?"));
+/// assert_eq!(infer_target(&p("?"), ndarray::Array2::<f64>::zeros((2, 3)).raw_dim())?, p("2x3"));
+/// assert_eq!(
+///     infer_target(&p("2..5"), [3, 6]).unwrap_err().to_string(),
+///     "cannot broadcast shape 2..5 to [3, 6]: axis 1 has sizes 2..5 and 6, expected equal sizes or 1 in the array",
+/// );
+/// assert!(infer_target(&p("?"), [-1, 3]).is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
 /// # Equivalents
-/// StableHLO's rule for `if` and `case`, which knows bounds, but no names; ONNX's for `If`, where sizes that differ are unknown.
-#[doc(alias = "least_specific")]
-pub fn infer_branches<'p>(
-    shapes: impl IntoIterator<Item = &'p PartialShape>,
-) -> Result<PartialShape, BroadcastError> {
-    let mut shapes = shapes.into_iter();
-    let Some(first) = shapes.next() else {
-        let request = ErrorBuilder::new::<PartialShape>(&caller::OPERATE, &[]);
-        return Err(fail!(request, NoOperands, "there are no branches, expected at least 1"));
-    };
-    let mut found = first.clone();
-    for shape in shapes {
-        found = either(&found, shape);
-    }
-    Ok(found)
+/// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
+pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<PartialShape> {
+    target_of(shape, &target.for_message())
 }
 
-/// The least specific one of two shapes.
-fn either(a: &PartialShape, b: &PartialShape) -> PartialShape {
-    match (a.dims(), b.dims()) {
-        (Some(a), Some(b)) if a.len() == b.len() => list(a.len(), &mut |axis| {
-            let (a, b) = (&a[axis], &b[axis]);
-            let span = a.span().hull(b.span());
-            match a.as_name() {
-                Some(name) if b.as_name() == Some(name) => Dim::declared(name, span),
-                _ => span.into(),
-            }
-        })
-        .into(),
-        _ => PartialShape::unranked(),
+fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape> {
+    let builder = || ErrorBuilder::new(&caller::TO_TARGET, core::slice::from_ref(shape)).to(&target.to_vec());
+    check_target(target, Placeholder::Keeps, &builder)?;
+    let sizes = target.iter().map(|&size| usize::try_from(size).ok().map(Dim::Known));
+    infer(&ShapeOp::Target(sizes.collect()), &[shape])
+}
+
+/// The shape of an array that is repeated along named axes of a target.
+///
+/// # Shapes
+/// As [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes): the target without the axes is the
+/// array's shape, and nothing stretches. The result has the target's sizes at the named axes; at the
+/// others it combines those of the array and the target. For an array `*` the target
+/// is the result; for a target `*` and a ranked array, the sizes along the axes are unknown.
+///
+/// # Errors
+/// In this order:
+/// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has more or fewer axes than the array and `axes` together;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_axes, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_axes(&p("?x3"), &p("2x4x?"), [0])?, p("2x4x3"));
+/// assert_eq!(infer_axes(&p("n"), &p("*"), [1])?, p("nx?"));
+/// assert_eq!(infer_axes(&p("*"), &p("2x3"), [0])?, p("2x3"));
+/// assert_eq!(
+///     infer_axes(&p("?x1"), &p("2x4x3"), [0]).unwrap_err().to_string(),
+///     "cannot broadcast shape ?x1 along axes [0] to 2x4x3: axis 2 has sizes 1 and 3, expected equal sizes",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// nGraph's `op::Broadcast::validate_and_infer_types`.
+pub fn infer_axes(shape: &PartialShape, target: &PartialShape, axes: impl Axes) -> Result<PartialShape> {
+    infer(&ShapeOp::Axes(axis_numbers(&axes)), &[shape, target])
+}
+
+/// The shape of an array whose axes are placed in a target.
+///
+/// # Shapes
+/// As [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): axis `i` of the array becomes axis
+/// `axes[i]`, and stretches from 1. The result is the target, merged at the placed axes with the array's
+/// sizes that cannot be 1. For an array `*` the target is the result; for a target `*` the result is `*`.
+///
+/// # Errors
+/// In this order:
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where `axes` has more or fewer entries than the array has axes;
+/// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
+/// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_in_dim, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_in_dim(&p("1x4"), &p("?x2x3"), [2, 0])?, p("4x2x3"));
+/// assert_eq!(infer_in_dim(&p("n"), &p("2x?"), [1])?, p("2x?"));
+/// assert_eq!(
+///     infer_in_dim(&p("2..x4"), &p("1x4"), [0, 1]).unwrap_err().to_string(),
+///     "cannot broadcast shape 2..x4 with its axes at [0, 1] of 1x4: \
+///      axis 0 has sizes 2.. and 1, expected equal sizes or 1 in the array",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// Type inference of StableHLO's `broadcast_in_dim` and `dynamic_broadcast_in_dim`.
+pub fn infer_in_dim(shape: &PartialShape, target: &PartialShape, axes: impl Axes) -> Result<PartialShape> {
+    infer(&ShapeOp::InDim(axis_numbers(&axes)), &[shape, target])
+}
+
+/// The joint batch shape of operands whose last axes are their base.
+///
+/// # Shapes
+/// Each operand comes with the number of its base axes. The batch axes are aligned at the right and
+/// joined, as in [`infer_shapes`]; base axes take no part and may differ. To get
+/// the shape of an operand with its batch expanded, append its base to the joint batch shape
+/// [`with_base`](PartialShape::with_base).
+///
+/// # Errors
+/// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) where an operand has fewer axes than its base;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
+/// [`infer_shapes`], the axis counted in the joint batch.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_batch, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let batch = infer_batch(&[(p("2x6x6"), 2), (p("?x1x6"), 1)])?;
+/// assert_eq!(batch, p("?x2"));
+/// assert_eq!(batch.with_base(&p("6x6")), p("?x2x6x6"));
+/// assert_eq!(
+///     infer_batch(&[(p("2x6"), 1), (p("3x6"), 1)]).unwrap_err().to_string(),
+///     "cannot broadcast the batches of 2x6 (base 1) and 3x6 (base 1): \
+///      axis 0 has sizes 2 and 3 (operands 0 and 1), expected equal sizes or 1",
+/// );
+/// assert!(infer_batch(&[(p("6"), 2)]).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// NEML2's batch and base shapes; the loop dimensions of NumPy's generalised ufuncs.
+pub fn infer_batch<S: Borrow<PartialShape>>(operands: &[(S, usize)]) -> Result<PartialShape> {
+    let shapes: Vec<_> = operands.iter().map(|operand| operand.0.borrow()).collect();
+    infer(&ShapeOp::Batch(operands.iter().map(|operand| operand.1).collect()), &shapes)
+}
+
+/// The shape of a sum, a mean, a maximum or any other reduction over axes.
+///
+/// # Shapes
+/// The axes that are not reduced, in order; over [`keepdims(axes)`](crate::keepdims), all axes, the reduced ones with
+/// size 1. A reduction of `*` is `*`.
+///
+/// # Errors
+/// In this order: [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the
+/// shape does not have; [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything
+/// but an [`AxisSet`](crate::AxisSet).
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::{keepdims, partial::{infer_sum, PartialShape}};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_sum(&p("2x?xn"), [0, 1])?, p("n"));
+/// assert_eq!(infer_sum(&p("2x?xn"), keepdims((0, -1)))?, p("1x?x1"));
+/// assert_eq!(infer_sum(&p("0"), 0)?, p("[]"));
+/// assert_eq!(infer_sum(&p("*"), 5)?, p("*"));
+/// assert_eq!(
+///     infer_sum(&p("2x?"), [2]).unwrap_err().to_string(),
+///     "cannot sum shape 2x? over axes [2]: axis 2 is out of bounds for 2 axes of the array",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// nGraph's `op::Sum`, which undoes `op::Broadcast` over the same axes; `numpy.sum(axis=…, keepdims=…)`.
+pub fn infer_sum<X: ReducedAxes<IxDyn>>(shape: &PartialShape, axes: X) -> Result<PartialShape> {
+    // all axes, of a shape whose number of axes is not known
+    if shape.ndim().is_none() && X::Left::NDIM == Some(0) {
+        return Ok(PartialShape::from([]));
     }
+    let axes = axes.numbers(shape.ndim().unwrap_or(0));
+    infer(&ShapeOp::Sum { axes, keepdims: X::KEEPS }, &[shape])
+}
+
+/// The shape of an array that is summed to a shape, the adjoint of a broadcast from that shape.
+///
+/// # Shapes
+/// As [`sum_to`](crate::Reduce::sum_to): aligned at the right, each axis of the target is 1 or of the array's size. The result is
+/// the target, whose sizes are narrowed by those of the array. For an array `*` the target is the result; for a target `*` the
+/// result is `*`.
+///
+/// # Errors
+/// In this order:
+/// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the target has more axes than the array;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis of the target can be neither 1 nor of the array's size,
+/// the axis counted in the array;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one. Before `Incompatible`,
+/// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_sum_to, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_sum_to(&p("2x?xn"), &p("1xn"))?, p("1xn"));
+/// assert_eq!(infer_sum_to(&p("?x2..5"), &p("2.."))?, p("2..5"));
+/// assert_eq!(infer_sum_to(&p("0"), &p("?"))?, p("0..1"));
+/// assert_eq!(
+///     infer_sum_to(&p("nx3"), &p("2")).unwrap_err().to_string(),
+///     "cannot sum shape nx3 to 2: axis 1 has sizes 3 and 2, expected equal sizes or 1 in the target",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// PyTorch's `Tensor.sum_to_size` with symbolic sizes.
+pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<PartialShape> {
+    infer(&ShapeOp::SumTo, &[shape, target])
+}
+
+/// The shape of a sum that leaves axis `i` of the target where the array has axis `axes[i]`, the adjoint of placed axes.
+///
+/// # Shapes
+/// As [`sum_in_dim`](crate::Reduce::sum_in_dim): each axis of the target is 1 or of the size of its axis of the array; the
+/// array's other axes are summed. The result is the target, whose sizes are narrowed by those of the array. For an array `*` the
+/// target is the result; a target `*` has as many axes as are named.
+///
+/// # Errors
+/// In this order:
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where there is not one axis for each axis of the target;
+/// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
+/// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
+/// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis of the target can be neither 1 nor of the array's size;
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one. Before `Incompatible`,
+/// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{infer_sum_in_dim, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// assert_eq!(infer_sum_in_dim(&p("4x3xn"), &p("?x1"), [2, 0])?, p("?x1"));
+/// assert_eq!(infer_sum_in_dim(&p("4x3xn"), &p("2.."), 1)?, p("3"));
+/// assert_eq!(
+///     infer_sum_in_dim(&p("4x3"), &p("2"), 0).unwrap_err().to_string(),
+///     "cannot sum shape 4x3 with its axes [0] to 2: axis 0 has sizes 4 and 2, expected equal sizes or 1 in the target",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The transpose of XLA's `broadcast_in_dim`.
+pub fn infer_sum_in_dim(
+    shape: &PartialShape,
+    target: &PartialShape,
+    axes: impl Axes,
+) -> Result<PartialShape> {
+    infer(&ShapeOp::SumInDim(axis_numbers(&axes)), &[shape, target])
 }

@@ -69,7 +69,7 @@
 //! covers them. It considers all operands at once, and all axes of a name, in every function of this module: a target
 //! `nxn` has one size. A `Dim` cannot express:
 //! - sets with holes: `nx?x0..1` with `5x1xn` has 0, 1 or 5 on its last axis, which becomes `0..5`;
-//! - the sizes of a name beside 1: `nxn` with `3x1` has `n` on its last axis, not that `n` is 1 or 3.
+//! - the sizes other than 1 of a name: `nxn` with `3x1` has `n` on its last axis, not that `n` is 1 or 3.
 //!
 //! The tests prove it with all assignments for all pairs and triples of sizes, ranges and names up to 4. Every operation is
 //! tested with all assignments for random shapes of up to three axes: impossible shapes are errors, and a size is known if all
@@ -152,31 +152,32 @@
 //! [`Names::infer`] takes each of them as a [`ShapeOp`], with the checks that remain.
 
 mod check;
-mod decide;
+mod choices;
 mod dim;
-mod families;
 mod infer;
-mod layout;
 mod names;
 mod partial_shape;
+mod place;
 mod plan;
-mod reductions;
+mod result;
 mod rules;
 mod shape_op;
 mod signature;
-mod system;
+mod solver;
+mod statement;
 mod text;
 mod vars;
-mod verify;
 
-pub use check::{Check, Place};
-pub use decide::{Decision, decide, decide_result};
+pub use check::Check;
+pub use choices::{infer_branches, infer_ranks};
 pub use dim::{Dim, Name, SizeRange};
-pub use families::{infer_axes, infer_batch, infer_in_dim, infer_ranks, infer_target};
-pub use infer::{infer_branches, infer_dim, infer_result_shape, infer_shape, infer_shapes};
+pub use infer::{
+    infer_axes, infer_batch, infer_dim, infer_in_dim, infer_result_shape, infer_shape, infer_shapes,
+    infer_sum, infer_sum_in_dim, infer_sum_to, infer_target,
+};
 pub use names::Names;
 pub use partial_shape::PartialShape;
+pub use place::Place;
 pub use plan::Plan;
-pub use reductions::{infer_sum, infer_sum_in_dim, infer_sum_to};
+pub use result::{Decision, ResultRule, decide, decide_result, verify};
 pub use shape_op::{InferredShapes, ShapeOp};
-pub use verify::{ResultRule, verify};

@@ -1,12 +1,13 @@
 //! Names that stand for the same sizes in several operations: the only place that knows their sizes.
 
-use super::check::PackedPlace;
 use super::dim::{Dim, Span};
-use super::layout::list;
-use super::shape_op::{InferredShapes, ShapeOp, merge_shapes};
-use super::vars::{Class, Note, Origin, Var, Vars};
+use super::place::{Clash, PackedPlace, Var};
+use super::shape_op::{InferredShapes, ShapeOp};
+use super::solver::{Conditions, System};
+use super::statement::list;
+use super::vars::{Class, Note, Origin, Vars};
 use super::{PartialShape, Plan};
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{Count, ErrorBuilder, Result, caller, fail};
 use crate::shape::ByName;
 use alloc::{boxed::Box, format, vec::Vec};
 use core::fmt;
@@ -50,6 +51,8 @@ pub struct Names {
     /// The classes as they were before each change in the current call.
     pub(super) changes: Vec<(Var, Class)>,
     pub(super) notes: Vec<Note>,
+    /// How many calls there were.
+    pub(super) calls: usize,
     /// How many names [`fresh`](Self::fresh) has tried.
     fresh: usize,
 }
@@ -207,7 +210,7 @@ impl Names {
         of: &str,
         operation: &ShapeOp<'s>,
         operands: impl IntoIterator<Item = &'p PartialShape>,
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
+    ) -> Result<InferredShapes<'s>> {
         operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
     }
 
@@ -239,12 +242,7 @@ impl Names {
     ///
     /// # Equivalents
     /// Merging the inferred shape into a `value_info` of ONNX.
-    pub fn merge(
-        &mut self,
-        of: &str,
-        a: &PartialShape,
-        b: &PartialShape,
-    ) -> Result<PartialShape, BroadcastError> {
+    pub fn merge(&mut self, of: &str, a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
         merge_shapes(self, Some(of), a, b)
     }
 
@@ -270,20 +268,15 @@ impl Names {
     ///
     /// # Equivalents
     /// The symbolic sizes that ONNX Runtime checks for the inputs of a session.
-    pub fn bind(&mut self, of: &str, declared: &PartialShape, sizes: &[usize]) -> Result<(), BroadcastError> {
+    pub fn bind(&mut self, of: &str, declared: &PartialShape, sizes: &[usize]) -> Result<()> {
         self.bind_as(Some(of), declared, sizes)
     }
 
     /// [`bind`](Self::bind), with or without a label.
-    pub(super) fn bind_as(
-        &mut self,
-        of: Option<&str>,
-        declared: &PartialShape,
-        sizes: &[usize],
-    ) -> Result<(), BroadcastError> {
-        let request = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(of);
-        let mut vars = Vars::new(self, of, &request);
-        vars.accept(declared, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis))?;
+    pub(super) fn bind_as(&mut self, of: Option<&str>, shape: &PartialShape, sizes: &[usize]) -> Result<()> {
+        let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(shape).label(of);
+        let mut vars = Vars::new(self, of);
+        vars.accept(shape, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis), &builder)?;
         vars.keep();
         Ok(())
     }
@@ -321,9 +314,9 @@ impl Names {
         of: &str,
         plan: &Plan,
         shapes: &[S],
-    ) -> Result<Vec<usize>, BroadcastError> {
+    ) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        plan.joint_shape_of(&shapes, self, Some(of))
+        plan.run(&shapes, self, Some(of))
     }
 
     /// The position of a name, which is added if it is new.
@@ -360,4 +353,32 @@ impl Names {
     pub(super) fn text(&self, id: usize) -> &str {
         self.dims[id].as_name().unwrap_or_default()
     }
+}
+
+/// One shape that two descriptions give.
+///
+/// # Errors
+/// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
+pub(super) fn merge_shapes(
+    names: &mut Names,
+    of: Option<&str>,
+    a: &PartialShape,
+    b: &PartialShape,
+) -> Result<PartialShape> {
+    let builder = || ErrorBuilder::new(&caller::MERGE, &[(a, None), (b, None)]).label(of);
+    let Some(ndim) = a.ndim().or(b.ndim()) else { return Ok(PartialShape::unranked()) };
+    if let Some(found) = b.ndim().filter(|&found| found != ndim) {
+        let found = Count(found);
+        return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {ndim}"));
+    }
+    let mut conditions = Conditions::new(ndim, ndim);
+    for shape in [a, b] {
+        conditions.add(PackedPlace::SHAPE, shape.dims().unwrap_or_default(), &|axis| Some((axis, true)));
+    }
+    let error = |clash: Clash| clash.error(builder());
+    let mut system = System::new(conditions, Vars::new(names, of)).map_err(error)?;
+    system.solve().map_err(error)?;
+    let sizes = list(ndim, &mut |axis| system.size(axis).0);
+    system.vars.keep();
+    Ok(sizes.into())
 }

@@ -1,9 +1,9 @@
 //! Partially known shapes.
 
-use super::layout::list;
-use super::shape_op::{Part, merge_shapes};
+use super::names::merge_shapes;
+use super::statement::list;
 use super::{Dim, Names};
-use crate::error::{BroadcastError, Shape};
+use crate::error::{Result, Shape};
 use alloc::vec::Vec;
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
@@ -140,12 +140,8 @@ impl PartialShape {
     #[must_use]
     #[doc(alias = "is_static")]
     pub fn sizes(&self) -> Option<Vec<usize>> {
-        let mut sizes = Vec::new();
-        for dim in self.dims()? {
-            let Dim::Known(size) = *dim else { return None };
-            sizes.push(size);
-        }
-        Some(sizes)
+        let known = |dim: &Dim| if let Dim::Known(size) = *dim { Some(size) } else { None };
+        self.dims()?.iter().map(known).collect()
     }
 
     /// The shape with the axes of `base` appended, such as the whole of a batch and a base.
@@ -231,7 +227,7 @@ impl PartialShape {
     ///
     /// # Equivalents
     /// TensorFlow `TensorShape.assert_is_compatible_with`.
-    pub fn check(&self, shape: &[usize]) -> Result<(), BroadcastError> {
+    pub fn check(&self, shape: &[usize]) -> Result<()> {
         Names::new().bind_as(None, self, shape)
     }
 
@@ -258,13 +254,9 @@ impl PartialShape {
     pub fn relaxes(&self, other: &Self) -> bool {
         let Some(own) = self.dims() else { return true };
         let Some(dims) = other.dims().filter(|dims| dims.len() == own.len()) else { return false };
-        for (axis, own) in own.iter().enumerate() {
-            let (other, own_name) = (&dims[axis], own.as_name());
-            if !own.span().covers(other.span()) || (own_name.is_some() && own_name != other.as_name()) {
-                return false;
-            }
-        }
-        true
+        own.iter().zip(dims).all(|(own, other)| {
+            own.span().covers(other.span()) && (own.as_name().is_none() || own.as_name() == other.as_name())
+        })
     }
 
     /// Combines two descriptions of the same shape.
@@ -294,14 +286,14 @@ impl PartialShape {
     ///
     /// # Equivalents
     /// nGraph `PartialShape::merge_into`, TensorFlow `TensorShape.merge_with`.
-    pub fn merge(&self, other: &Self) -> Result<Self, BroadcastError> {
+    pub fn merge(&self, other: &Self) -> Result<Self> {
         merge_shapes(&mut Names::new(), None, self, other)
     }
 }
 
 impl From<&PartialShape> for Shape {
     fn from(shape: &PartialShape) -> Self {
-        Shape::from(&Part::whole(shape))
+        Shape::from(&(shape, None))
     }
 }
 

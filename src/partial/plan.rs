@@ -1,12 +1,12 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::check::PackedPlace;
-use super::layout::list;
+use super::place::{PackedPlace, compact};
+use super::result::result_checks;
 use super::shape_op::ShapeOp;
+use super::statement::list;
 use super::vars::Vars;
-use super::verify::result_checks;
 use super::{Check, Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, caller, fail};
+use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::shape::{check_len, joint_shape};
 use alloc::{format, vec::Vec};
 
@@ -67,12 +67,11 @@ impl Plan {
     ///
     /// # Equivalents
     /// As [`Plan`]; a graph compiler does this when it traces.
-    pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self, BroadcastError> {
+    pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
         let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
-        let (inferred, checks) = (found.results.swap_remove(0), found.checks);
-        Ok(Self { operands, result: None, inferred, checks })
+        Ok(Self { operands, result: None, inferred: found.results.swap_remove(0), checks: found.checks })
     }
 
     /// Adds a declared shape for the result, which is checked too.
@@ -96,7 +95,7 @@ impl Plan {
     ///
     /// # Equivalents
     /// The result type of an operation in MLIR, `tensor<4xf32>`.
-    pub fn with_result(self, result: PartialShape) -> Result<Self, BroadcastError> {
+    pub fn with_result(self, result: PartialShape) -> Result<Self> {
         let operands = list(self.operands.len(), &mut |operand| &self.operands[operand]);
         let checks = result_checks(&operands, &result, None)?;
         Ok(Self { checks, result: Some(result), ..self })
@@ -163,41 +162,32 @@ impl Plan {
     ///
     /// # Equivalents
     /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
-    pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
+    pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.joint_shape_of(&shapes, &mut Names::new(), None)
+        self.run(&shapes, &mut Names::new(), None)
     }
 
     /// [`joint_shape`](Self::joint_shape) in an operation called `of`, with names that may be bound already.
-    pub(super) fn joint_shape_of(
-        &self,
-        shapes: &[&[usize]],
-        names: &mut Names,
-        of: Option<&str>,
-    ) -> Result<Vec<usize>, BroadcastError> {
-        let request = || {
-            let mut request = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
-            for operand in &self.operands {
-                request = request.to(operand);
-            }
-            request
+    pub(super) fn run(&self, shapes: &[&[usize]], names: &mut Names, of: Option<&str>) -> Result<Vec<usize>> {
+        let builder = || {
+            let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
+            self.operands.iter().fold(builder, ErrorBuilder::to)
         };
         let (expected, found) = (self.operands.len(), shapes.len());
         if expected != found {
-            let request = request();
-            return Err(fail!(request, OperandCount, "the number of shapes is {found}, expected {expected}"));
+            let builder = builder();
+            return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let mut vars = Vars::new(names, of, &request);
+        let mut vars = Vars::new(names, of);
         for (operand, planned) in self.operands.iter().enumerate() {
-            let spot = |axis| PackedPlace::new(operand, axis);
-            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &spot)?;
+            let place = |axis| PackedPlace::at(compact(operand), axis);
+            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place, &builder)?;
         }
-        let joint = joint_shape(shapes, &request)?;
-        check_len(&joint, request)?;
+        let joint = joint_shape(shapes, &builder)?;
+        check_len(&joint, builder)?;
         if let Some(result) = &self.result {
-            vars.accept(result, &joint, " of the result", &|axis| {
-                PackedPlace::at(PackedPlace::RESULT, axis)
-            })?;
+            let place = |axis| PackedPlace::at(PackedPlace::RESULT, axis);
+            vars.accept(result, &joint, " of the result", &place, &builder)?;
         }
         vars.keep();
         Ok(joint)

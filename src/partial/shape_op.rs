@@ -1,19 +1,12 @@
 //! Operations on partially known shapes, and their results.
 
-use super::decide::with_unranked;
-use super::dim::Dim;
-use super::layout::{Layout, dims, list, unranked};
-use super::rules::{Numbers, OperandParts, Pick, Picks, Rule, number};
-use super::system::{Clash, System, checked, incompatible};
-use super::{Check, Decision, Names, PartialShape, infer_branches, infer_ranks};
-use crate::error::caller::Caller;
-use crate::error::{BroadcastError, Count, ErrorBuilder, Shape, caller, fail};
-use crate::shape::{
-    Axes, Placeholder, Signature, check_len, check_placed, check_sums, joint_shape, new_axes,
-    placed_sum_order, resolved,
-};
-use alloc::{string::ToString, vec, vec::Vec};
-use ndarray::IxDyn;
+use super::choices::{infer_branches, infer_ranks};
+use super::statement::{Call, list};
+use super::{Check, Dim, Names, PartialShape};
+use crate::error::{Result, caller};
+use crate::shape::Signature;
+use alloc::{vec, vec::Vec};
+use core::slice::from_ref;
 
 /// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
 ///
@@ -105,91 +98,9 @@ pub struct InferredShapes<'s> {
     pub checks: Vec<Check>,
 }
 
-/// Always, never, or where the checks hold.
-impl From<Result<InferredShapes<'_>, BroadcastError>> for Decision {
-    fn from(found: Result<InferredShapes<'_>, BroadcastError>) -> Self {
-        found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
-    }
-}
-
-/// An operand, with the number of its base axes if it has a batch.
-#[derive(Clone, Copy)]
-pub(super) struct Part<'p> {
-    pub(super) shape: &'p PartialShape,
-    pub(super) base: Option<usize>,
-}
-
-impl<'p> Part<'p> {
-    pub(super) fn whole(shape: &'p PartialShape) -> Self {
-        Self { shape, base: None }
-    }
-
-    /// The sizes of batch and base; none for `*`.
-    pub(super) fn split(self) -> (&'p [Dim], &'p [Dim]) {
-        let dims = dims(self.shape);
-        dims.split_at(dims.len().saturating_sub(self.base.unwrap_or(0)))
-    }
-}
-
-impl From<&Part<'_>> for Shape {
-    fn from(part: &Part<'_>) -> Self {
-        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string().into());
-        Shape::partial(part.shape.dims().map(cells), part.base)
-    }
-}
-
 impl<'s> ShapeOp<'s> {
-    /// Its words, how many operands there are, if not any number, and whether there is a target.
-    fn form(&self) -> (&'static Caller, Option<usize>, bool) {
-        match self {
-            Self::Together => (&caller::PARTIAL_TOGETHER, None, false),
-            Self::Ranks | Self::Branches => (&caller::OPERATE, None, false),
-            Self::Target(_) => (&caller::TO_TARGET, Some(1), true),
-            Self::Axes(_) => (&caller::ALONG_AXES, Some(2), true),
-            Self::InDim(_) => (&caller::IN_DIM, Some(2), true),
-            Self::Batch(bases) | Self::BatchMap(bases) => {
-                (&caller::PARTIAL_BATCHES, Some(bases.len()), false)
-            }
-            Self::Sum { .. } => (&caller::SUM_AXES, Some(1), false),
-            Self::SumTo => (&caller::SUM_TO, Some(2), true),
-            Self::SumInDim(_) => (&caller::SUM_IN_DIM, Some(2), true),
-            Self::SumBatchTo(_) => (&caller::PARTIAL_BATCH_SUM, Some(2), true),
-            Self::Signature(signature) => (&caller::OPERATE, Some(signature.operands()), false),
-        }
-    }
-
-    /// The number of base axes of an operand that has a batch.
-    fn base(&self, operand: usize) -> Option<usize> {
-        match self {
-            Self::Batch(bases) | Self::BatchMap(bases) => bases.get(operand).copied(),
-            Self::SumBatchTo(base) => Some(*base).filter(|_| operand == 0),
-            _ => None,
-        }
-    }
-
-    /// The request, for messages.
-    #[cold]
-    pub(super) fn request(&self, of: Option<&str>, parts: &[Part<'_>]) -> ErrorBuilder {
-        let (words, _, has_target) = self.form();
-        let operands = parts.len() - usize::from(has_target && parts.len() == 2);
-        let mut request = ErrorBuilder::new(words, &parts[..operands]).label(of);
-        for target in &parts[operands..] {
-            request = request.to(target);
-        }
-        match self {
-            Self::Target(target) => {
-                let size =
-                    |size: &Option<Dim>| size.as_ref().map_or("-1".into(), |size| size.to_string().into());
-                request.to(Shape::listed(target.iter().map(size).collect()))
-            }
-            Self::Axes(axes) | Self::InDim(axes) | Self::Sum { axes, .. } | Self::SumInDim(axes) => {
-                request.axes(axes.clone())
-            }
-            _ => request,
-        }
-    }
-
-    /// The results of the operation and, if they are wanted, the checks that remain.
+    /// The results of the operation, and the checks that remain. Each operation says here how many operands it has and what it
+    /// states.
     ///
     /// # Errors
     /// Those of the operation's function.
@@ -198,198 +109,46 @@ impl<'s> ShapeOp<'s> {
         names: &mut Names,
         of: Option<&str>,
         shapes: &[&PartialShape],
-        with_checks: bool,
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
-        let mut part = |operand| Part { shape: shapes[operand], base: self.base(operand) };
-        let parts = list(shapes.len(), &mut part);
+        has_checks: bool,
+    ) -> Result<InferredShapes<'s>> {
+        let call = Call { has_checks, ..Call::new(of, shapes) };
+        let is_ranked = call.is_ranked();
+        // all other checks speak of axes that `*` does not have yet
+        let this = |operation: &dyn Fn() -> ShapeOp<'static>| (!is_ranked).then(operation);
+        let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
-        match (self, self.form().1) {
-            (Self::Signature(signature), _) => return signature.infer_in(names, of, shapes),
-            (Self::Ranks, _) => return Ok(InferredShapes::of(infer_ranks(&resolved(names)), Vec::new())),
-            (Self::Branches, _) => {
-                return Ok(InferredShapes::of(vec![infer_branches(&resolved(names))?], Vec::new()));
+        let (statement, operation) = match self {
+            Self::Together => (call.together(), None),
+            Self::Ranks => return chosen(infer_ranks(&resolved(names))),
+            Self::Branches => return chosen(vec![infer_branches(&resolved(names))?]),
+            Self::Target(sizes) => (call.broadcast_to(sizes)?, this(&|| ShapeOp::Target(sizes.clone()))),
+            Self::Axes(axes) => (call.broadcast_axes(axes)?, this(&|| ShapeOp::Axes(axes.clone()))),
+            Self::InDim(axes) => (call.broadcast_in_dim(axes)?, this(&|| ShapeOp::InDim(axes.clone()))),
+            Self::Batch(bases) => (call.batches(bases)?, this(&|| ShapeOp::Batch(bases.clone()))),
+            Self::BatchMap(bases) => {
+                (call.batches_and_bases(bases)?, this(&|| ShapeOp::BatchMap(bases.clone())))
             }
-            (_, Some(expected)) if expected != shapes.len() => {
-                let (request, found) = (ErrorBuilder::new(&caller::OPERATE, &parts).label(of), shapes.len());
-                return Err(fail!(
-                    request,
-                    OperandCount,
-                    "the number of operands is {found}, expected {expected}"
-                ));
+            &Self::Sum { ref axes, keepdims } => {
+                (call.sum(axes, keepdims)?, this(&|| ShapeOp::Sum { axes: axes.clone(), keepdims }))
             }
-            _ => {}
-        }
-        let (shape, mut checks) = self.infer_one(names, of, &parts, with_checks)?;
-        if with_checks && !matches!(self, Self::Together) && !unranked(&parts).is_empty() {
-            checks = match self.without_signature() {
-                Some(operation) => vec![Check::Succeeds { operation }],
-                None => Vec::new(),
-            };
-        }
-        Ok(InferredShapes::of(vec![shape], checks))
-    }
-
-    /// The sizes of the result by the functions that decide for arrays, if all sizes are known. Overflow is not checked.
-    ///
-    /// # Errors
-    /// Those of the operation's function.
-    fn known(
-        &self,
-        parts: &[Part<'_>],
-        request: &dyn Fn() -> ErrorBuilder,
-        of_bases: &dyn Fn() -> ErrorBuilder,
-    ) -> Option<Result<Vec<usize>, BroadcastError>> {
-        let (mut shapes, mut batches, mut bases) = (Vec::new(), Vec::new(), Vec::new());
-        for part in parts {
-            shapes.push(part.shape.sizes()?);
-        }
-        for (part, shape) in parts.iter().zip(&shapes) {
-            let (batch, base) = shape.split_at(part.split().0.len());
-            batches.push(batch);
-            bases.push(base);
-        }
-        let joint = || joint_shape(&batches, request);
-        let to_target = |checked: Result<(), BroadcastError>| checked.map(|()| shapes[1].clone());
-        Some(match self {
-            Self::Together | Self::Batch(_) => joint(),
-            Self::BatchMap(_) => joint_shape(&bases, of_bases).and_then(|base| Ok([joint()?, base].concat())),
-            Self::Target(sizes) => {
-                let target = sizes.iter().map(|size| number(size.as_ref())).collect::<Option<Vec<_>>>()?;
-                resolved(batches[0], &target, Placeholder::Keeps, request)
+            Self::SumTo => (call.sum_to(&caller::SUM_TO, &[])?, this(&|| ShapeOp::SumTo)),
+            Self::SumInDim(axes) => (call.sum_in_dim(axes)?, this(&|| ShapeOp::SumInDim(axes.clone()))),
+            Self::SumBatchTo(base) => {
+                let sum = call.sum_to(&caller::PARTIAL_BATCH_SUM, from_ref(base))?;
+                (sum, this(&|| ShapeOp::SumBatchTo(*base)))
             }
-            Self::Axes(axes) => {
-                to_target(new_axes(batches[0], batches[1], &Numbers(axes), request).map(drop))
-            }
-            Self::InDim(axes) => {
-                to_target(check_placed(batches[0], batches[1], &Numbers(axes), request, false))
-            }
-            Self::SumInDim(axes) => to_target(
-                placed_sum_order::<IxDyn, _>(batches[0], batches[1], &Numbers(axes), request).map(drop),
-            ),
-            Self::SumTo | Self::SumBatchTo(_) => {
-                let checked = check_sums(batches[0], batches[1], request, || vec![batches[0]]);
-                to_target(checked).map(|target| [&target, bases[0]].concat())
-            }
-            Self::Sum { .. } | Self::Ranks | Self::Branches | Self::Signature(_) => return None,
-        })
-    }
-
-    /// The only result of an operation that is no choice and has no signature.
-    fn infer_one(
-        &self,
-        names: &mut Names,
-        of: Option<&str>,
-        parts: &[Part<'_>],
-        with_checks: bool,
-    ) -> Result<(PartialShape, Vec<Check>), BroadcastError> {
-        let request = || self.request(of, parts);
-        let operands = OperandParts { parts, request: &request };
-        operands.check_bases()?;
-        let mut target = Vec::new();
-        if let Self::Target(sizes) = self {
-            for size in sizes {
-                target.extend_from_slice(size.as_slice());
-            }
-        }
-        let of_bases = || ErrorBuilder::new(&caller::PARTIAL_BASES, parts).label(of);
-        if let Some(sizes) = self.known(parts, &request, &of_bases) {
-            let sizes = sizes?;
-            check_len(&sizes, request)?;
-            return Ok((sizes.into(), Vec::new()));
-        }
-        let Rule { mut layout, count, result } = operands.rule(self, &target)?;
-        layout.has_target = self.form().2;
-        let bases = if matches!(self, Self::BatchMap(_)) { operands.base_axes() } else { 0 };
-        let blame = |request, mut clash: Clash<'_>| {
-            if clash.axis < bases {
-                return incompatible(of_bases(), clash);
-            }
-            clash.axis = match self {
-                // an axis of the target, by its axis of the array
-                Self::SumInDim(numbers) => Numbers(numbers).axis(clash.axis, dims(parts[0].shape).len()),
-                _ => clash.axis - bases,
-            };
-            incompatible(request, clash)
+            Self::Signature(signature) => return signature.infer_in(names, call),
         };
-        let mut system = System::new(layout, names, of, &request, &blame)?;
-        let mut checks = if with_checks { system.checks(count) } else { Vec::new() };
-        system.solve()?;
-        let ranked = result.is_some();
-        let sizes = match result {
-            Some(Picks::List(picks)) => list(picks.len(), &mut |i| match picks[i] {
-                Pick::Axis(axis) => system.size(axis).0,
-                Pick::Target(axis) => system.own(axis, 1),
-                Pick::One => Dim::Known(1),
-                Pick::Unknown => Dim::Unknown,
-            }),
-            // for `*`, the sizes that are known may overflow all the same
-            Some(Picks::Axes) | None => system.take_sizes(count),
-        };
-        let sizes = checked(sizes, &request)?;
-        if matches!(self, Self::Together) {
-            checks = with_unranked(checks, parts, &sizes);
-        }
-        system.vars.keep();
-        let shape = if ranked { sizes.into() } else { PartialShape::unranked() };
-        Ok((shape, checks))
-    }
-}
-
-impl ShapeOp<'_> {
-    /// The operation, unless it has a signature.
-    fn without_signature(&self) -> Option<ShapeOp<'static>> {
-        Some(match self.clone() {
-            Self::Signature(_) => return None,
-            Self::Together => ShapeOp::Together,
-            Self::Ranks => ShapeOp::Ranks,
-            Self::Branches => ShapeOp::Branches,
-            Self::Target(target) => ShapeOp::Target(target),
-            Self::Axes(axes) => ShapeOp::Axes(axes),
-            Self::InDim(axes) => ShapeOp::InDim(axes),
-            Self::Batch(bases) => ShapeOp::Batch(bases),
-            Self::BatchMap(bases) => ShapeOp::BatchMap(bases),
-            Self::Sum { axes, keepdims } => ShapeOp::Sum { axes, keepdims },
-            Self::SumTo => ShapeOp::SumTo,
-            Self::SumInDim(axes) => ShapeOp::SumInDim(axes),
-            Self::SumBatchTo(base) => ShapeOp::SumBatchTo(base),
-        })
+        let (result, checks) = statement.solve(names)?;
+        let checks = operation.map_or(checks, |operation| vec![Check::Succeeds { operation }]);
+        Ok(InferredShapes::of(vec![result], checks))
     }
 }
 
 impl InferredShapes<'_> {
     /// The results of an operation without a signature.
-    fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
+    pub(super) fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
         let batch = PartialShape::unranked();
         Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
     }
-}
-
-/// One shape that two descriptions give.
-///
-/// # Errors
-/// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
-pub(super) fn merge_shapes(
-    names: &mut Names,
-    of: Option<&str>,
-    a: &PartialShape,
-    b: &PartialShape,
-) -> Result<PartialShape, BroadcastError> {
-    let request = || ErrorBuilder::new(&caller::MERGE, &[Part::whole(a), Part::whole(b)]).label(of);
-    let shapes = match [a.dims(), b.dims()] {
-        [Some(own), Some(other)] => vec![own, other],
-        [Some(dims), None] | [None, Some(dims)] => vec![dims],
-        [None, None] => return Ok(PartialShape::unranked()),
-    };
-    let (own, other) = (shapes[0].len(), shapes[shapes.len() - 1].len());
-    if own != other {
-        let found = Count(other);
-        return Err(fail!(request(), AxisCount, "the second shape has {found}, expected {own}"));
-    }
-    let mut layout = Layout::new(shapes, own, &|_, axis| Some((axis, true)));
-    layout.alone = true;
-    let mut system = System::new(layout, names, of, &request, &incompatible)?.declares();
-    system.solve()?;
-    let sizes = system.take_sizes(own);
-    system.vars.keep();
-    Ok(sizes.into())
 }

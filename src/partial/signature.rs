@@ -1,13 +1,10 @@
 //! Signatures on partially known shapes.
 
-use super::decide::with_unranked;
-use super::dim::Dim;
-use super::layout::{Entry, Layout, list, shapes};
-use super::shape_op::{InferredShapes, Part};
-use super::system::{Clash, System, checked, incompatible};
-use super::{Check, Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, Mark, caller};
-use crate::shape::{CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use super::place::{Clash, PackedPlace};
+use super::statement::{Call, Statement, check_overflow, list};
+use super::{Check, Dim, InferredShapes, Names, PartialShape};
+use crate::error::{BroadcastError, Result, caller};
+use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -52,127 +49,140 @@ impl<'s> Signature<'s> {
     pub fn infer<'p>(
         &self,
         shapes: impl IntoIterator<Item = &'p PartialShape>,
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
-        self.infer_in(&mut Names::new(), None, &shapes.into_iter().collect::<Vec<_>>())
+    ) -> Result<InferredShapes<'s>> {
+        self.infer_in(&mut Names::new(), Call::new(None, &shapes.into_iter().collect::<Vec<_>>()))
     }
 
     /// [`infer`](Self::infer) with names that may be known, which learn what is forced.
-    pub(super) fn infer_in(
-        &self,
-        names: &mut Names,
-        of: Option<&str>,
-        shapes: &[&PartialShape],
-    ) -> Result<InferredShapes<'s>, BroadcastError> {
+    pub(super) fn infer_in(&self, names: &mut Names, call: Call<'_>) -> Result<InferredShapes<'s>> {
+        let shapes = call.shapes;
         let mut cores = Cores::of(self.text());
         let ndims = list(shapes.len(), &mut |operand| shapes[operand].ndim().unwrap_or(usize::MAX));
         cores.leave_out_missing(&ndims);
-        let (operands, results) = cores.bases.split_at(self.operands());
-        let parts = list(shapes.len(), &mut |operand| {
-            let base = operands.get(operand).map_or(0, Vec::len);
-            Part { shape: shapes[operand], base: Some(base.min(ndims[operand])) }
+        let own = list(shapes.len(), &mut |operand| match cores.bases.get(operand) {
+            Some(base) if operand < self.operands() => base.len().min(ndims[operand]),
+            _ => 0,
         });
-        let apply = || ErrorBuilder::new(&caller::SIGNATURE, &parts).text(self).label(of);
+        let call = Call { words: &caller::SIGNATURE, bases: &own, text: self.text(), ..call };
         if shapes.len() != self.operands() {
-            return Err(self.operand_count(apply(), shapes.len()));
+            return Err(self.operand_count(call.builder(), shapes.len()));
         }
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
-        for (operand, base) in operands.iter().enumerate() {
-            let found = ndims[operand];
+        for (operand, &found) in ndims.iter().enumerate() {
+            let base = &cores.bases[operand];
             if found < base.len() {
-                return Err(base_axes(apply(), Some(operand), base.len(), found));
+                return Err(base_axes(call.builder(), Some(operand), base.len(), found));
             }
-            for axis in base {
-                lacks_axes |= found == usize::MAX && axis.optional;
-                lacks_sizes |= found == usize::MAX;
-            }
+            lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
+            lacks_sizes |= found == usize::MAX && !base.is_empty();
         }
         let applies = || vec![Check::Applies { signature: self.text().into() }];
         if lacks_axes {
             let any = vec![PartialShape::unranked(); self.results()];
-            let (batch, sizes, checks) = (PartialShape::unranked(), Vec::new(), applies());
-            return Ok(InferredShapes { batch, sizes, bases: any.clone(), results: any, checks });
+            return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, applies()) });
         }
-        // the axes of the numbers, of the other symbols and of the batch
-        let symbols = cores.symbols.len();
-        let (order, mut places, mut occurs) = (numbers_first(&cores), vec![0; symbols], vec![false; symbols]);
-        for (axis, &symbol) in order.iter().enumerate() {
-            places[symbol] = axis;
-        }
-        for base in operands {
-            for axis in base {
-                occurs[axis.symbol] = true;
-            }
-        }
-        let mut batches = 0;
-        for part in &parts {
-            batches = batches.max(part.split().0.len());
-        }
-        let own_batch = |shape: usize| parts[shape].split().0.len();
-        let at = |shape: usize, axis: usize| match axis.checked_sub(own_batch(shape)) {
-            Some(axis) => Some((places[operands[shape][axis].symbol], true)),
-            None => Some((symbols + batches - own_batch(shape) + axis, false)),
-        };
-        let is_unknown = |axis: &&CoreAxis| !occurs[axis.symbol] && !cores.symbols[axis.symbol].is_number;
-        let unknown = results.iter().flatten().find(is_unknown);
-        let unknown = || unknown.map(|axis| unknown_symbol(apply(), cores.symbols[axis.symbol].text));
-        let of_batches = || ErrorBuilder::new(&caller::PARTIAL_BATCHES, &parts).label(of);
-        let blame = |request, clash: Clash<'_>| match clash.axis.checked_sub(symbols) {
-            None => {
-                let place = |entry: Entry| (entry.shape(), entry.axis() - own_batch(entry.shape()));
-                let mark = |entry: Entry| Mark::Shape(entry.shape(), entry.axis());
-                let (symbol, [a, b]) = (&cores.symbols[order[clash.axis]], clash.entries);
-                let [dim, other] = clash.dims;
-                if let Some(size) = symbol.size {
-                    let (entry, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
-                    let (operand, axis) = place(entry);
-                    return base_size(request, Some(operand), axis, [dim, &size], mark(entry));
-                }
-                two_sizes(request, symbol.text, [place(a), place(b)], [dim, other], [mark(a), mark(b)])
-            }
-            Some(axis) => unknown().unwrap_or_else(|| incompatible(of_batches(), Clash { axis, ..clash })),
-        };
-        let layout = Layout::new(self::shapes(&parts), symbols + batches, &at);
-        let mut system = System::new(layout, names, of, &apply, &blame)?;
-        for (axis, &symbol) in order.iter().enumerate() {
-            system.sizes[axis] = cores.symbols[symbol].size.map_or(Dim::Unknown, Dim::Known);
-        }
-        let mut checks = system.checks(symbols + batches);
-        system.solve()?;
-        if let Some(error) = unknown() {
-            return Err(error);
-        }
-        let batch = system.joint_sizes(symbols..symbols + batches);
-        checks = with_unranked(checks, &parts, &batch);
+        let mut found = SymbolAxes::of(cores, call).infer(names)?;
         // other checks speak of whole operands, or of axes that `*` does not have yet
-        if lacks_sizes || (ndims.contains(&usize::MAX) && !checks.is_empty()) {
-            checks = applies();
+        if lacks_sizes || !call.is_ranked() && !found.checks.is_empty() {
+            found.checks = applies();
         }
-        let batch = checked(batch, &of_batches)?;
-        let batch = if ndims.contains(&usize::MAX) { PartialShape::unranked() } else { batch.into() };
-        let found = list(symbols, &mut |symbol| system.size(places[symbol]).0);
-        system.vars.keep();
-        let base = |axes: &[CoreAxis]| list(axes.len(), &mut |axis| found[axes[axis].symbol].clone()).into();
-        let bases = list(results.len(), &mut |result| base(&results[result]));
-        let results = list(bases.len(), &mut |result| batch.with_base(&bases[result]));
-        let mut sizes = Vec::new();
-        for (symbol, size) in found.into_iter().enumerate() {
-            if occurs[symbol] && !cores.symbols[symbol].is_number {
-                sizes.push((cores.symbols[symbol].text, size));
-            }
-        }
-        Ok(InferredShapes { batch, sizes, bases, results, checks })
+        Ok(found)
     }
 }
 
-/// The symbols, numbers before the others.
-fn numbers_first(cores: &Cores<'_>) -> Vec<usize> {
-    let mut order = Vec::new();
-    for is_number in [true, false] {
+/// The axes of a signature's symbols: first those of its numbers, then those of the others.
+struct SymbolAxes<'s, 'a> {
+    cores: Cores<'s>,
+    call: Call<'a>,
+    /// The symbol of each axis.
+    order: Vec<usize>,
+    /// The axis of each symbol.
+    axes: Vec<usize>,
+    /// Whether each symbol occurs in an operand.
+    occurs: Vec<bool>,
+}
+
+impl<'s, 'a> SymbolAxes<'s, 'a> {
+    fn of(cores: Cores<'s>, call: Call<'a>) -> Self {
+        let count = cores.symbols.len();
+        let (mut axes, mut occurs) = (vec![0; count], vec![false; count]);
+        let is_number = |&symbol: &usize| cores.symbols[symbol].is_number;
+        let (mut order, names): (Vec<_>, Vec<_>) = (0..count).partition(is_number);
+        order.extend(names);
+        for (axis, &symbol) in order.iter().enumerate() {
+            axes[symbol] = axis;
+        }
+        for axis in cores.bases[..call.shapes.len()].iter().flatten() {
+            occurs[axis.symbol] = true;
+        }
+        Self { cores, call, order, axes, occurs }
+    }
+
+    /// The batch, the sizes and the results of the signature.
+    fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>> {
+        let Self { cores, call, order, axes, .. } = self;
+        let symbol_axis = |operand: usize, axis: usize| axes[cores.bases[operand][axis].symbol];
+        let statement =
+            call.batches_after(order.len(), &|operand, axis| Some((symbol_axis(operand, axis), true)));
+        let Statement { mut conditions, result, .. } = statement;
+        conditions.numbers =
+            order.iter().map_while(|&symbol| cores.symbols[symbol].size.map(Dim::Known)).collect();
+        let (system, checks) = call.solve(conditions, names).map_err(|clash| self.error(clash))?;
+        self.check_results()?;
+        let batch = list(result.len(), &mut |axis| system.size(result.start + axis).0);
+        let symbols = list(order.len(), &mut |axis| system.size(axis).0);
+        let checks = call.with_unranked(checks, &batch);
+        check_overflow(&batch, &|| call.builder_of(&caller::PARTIAL_BATCHES))?;
+        system.vars.keep();
+        let size = |symbol: usize| symbols[axes[symbol]].clone();
+        let batch = if call.is_ranked() { batch.into() } else { PartialShape::unranked() };
+        let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
+        for base in &cores.bases[call.shapes.len()..] {
+            let base = list(base.len(), &mut |axis| size(base[axis].symbol)).into();
+            found.results.push(found.batch.with_base(&base));
+            found.bases.push(base);
+        }
         for (symbol, own) in cores.symbols.iter().enumerate() {
-            if own.is_number == is_number {
-                order.push(symbol);
+            if self.occurs[symbol] && !own.is_number {
+                found.sizes.push((own.text, size(symbol)));
             }
         }
+        Ok(found)
     }
-    order
+
+    /// # Errors
+    /// `UnknownSymbol` where a size of a result is none of the operands'.
+    fn check_results(&self) -> Result<()> {
+        for axis in self.cores.bases[self.call.shapes.len()..].iter().flatten() {
+            let symbol = &self.cores.symbols[axis.symbol];
+            if !self.occurs[axis.symbol] && !symbol.is_number {
+                return Err(unknown_symbol(self.call.builder(), symbol.text));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of a clash at one of the axes, or in the batch.
+    fn error(&self, mut clash: Clash) -> BroadcastError {
+        let call = &self.call;
+        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &mut clash else {
+            return clash.error(call.builder());
+        };
+        if let Some(in_batch) = axis.checked_sub(self.order.len()) {
+            *axis = in_batch;
+            let error = || clash.error(call.builder_of(&caller::PARTIAL_BATCHES));
+            return self.check_results().map_or_else(|error| error, |()| error());
+        }
+        let position = |place: PackedPlace| {
+            let operand = place.shape();
+            (operand, place.axis as usize - call.split(operand).0.len())
+        };
+        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
+        if let Some(size) = symbol.size {
+            let (place, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
+            let (operand, axis) = position(place);
+            return base_size(call.builder(), Some(operand), axis, [dim, &size], place.mark());
+        }
+        two_sizes(call.builder(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
+    }
 }

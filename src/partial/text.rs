@@ -2,7 +2,7 @@
 
 use super::dim::{Name, Span};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, TextFault};
+use crate::error::{BroadcastError, Result, TextFault};
 use alloc::{string::String, vec::Vec};
 use core::fmt::{self, Write};
 use core::ops::RangeBounds;
@@ -49,7 +49,7 @@ const LISTED: Notation = (
 impl FromStr for PartialShape {
     type Err = BroadcastError;
 
-    fn from_str(text: &str) -> Result<Self, BroadcastError> {
+    fn from_str(text: &str) -> Result<Self> {
         let (trimmed, at) = trim(text, 0);
         let dims = match trimmed.strip_prefix('[') {
             _ if trimmed == "*" => return Ok(Self::unranked()),
@@ -81,14 +81,10 @@ fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, T
     loop {
         let end = until(text, separator);
         let (trimmed, start) = trim(&text[..end], at);
-        let mut read = dim(trimmed, start, notation)?;
+        let read = dim(trimmed, start, notation)?;
         // names that are equal share their memory, if they are near
-        for near in &dims[dims.len().saturating_sub(8)..] {
-            if *near == read {
-                read = near.clone();
-            }
-        }
-        dims.push(read);
+        let near = dims[dims.len().saturating_sub(8)..].iter().find(|near| **near == read).cloned();
+        dims.push(near.unwrap_or(read));
         if end == text.len() {
             return Ok(dims);
         }
@@ -133,7 +129,7 @@ fn trim(text: &str, at: usize) -> (&str, usize) {
 impl FromStr for Dim {
     type Err = BroadcastError;
 
-    fn from_str(text: &str) -> Result<Self, BroadcastError> {
+    fn from_str(text: &str) -> Result<Self> {
         let (trimmed, at) = trim(text, 0);
         dim(trimmed, at, CROSSED).map_err(|fault| invalid(text, fault))
     }
@@ -147,10 +143,7 @@ impl fmt::Display for PartialShape {
             Some([]) => f.write_str("[]"),
             Some([first, rest @ ..]) => {
                 first.fmt(f)?;
-                for dim in rest {
-                    write!(f, "x{dim}")?;
-                }
-                Ok(())
+                rest.iter().try_for_each(|dim| write!(f, "x{dim}"))
             }
         }
     }
@@ -205,7 +198,7 @@ impl Dim {
     ///
     /// # Equivalents
     /// ONNX `dim_param`, `jax.export.symbolic_shape`.
-    pub fn name(name: &str) -> Result<Self, BroadcastError> {
+    pub fn name(name: &str) -> Result<Self> {
         Self::name_in(name, ..)
     }
 
@@ -229,7 +222,7 @@ impl Dim {
     ///
     /// # Equivalents
     /// `torch.export.Dim("batch", min=2)`.
-    pub fn name_in(name: &str, sizes: impl RangeBounds<usize>) -> Result<Self, BroadcastError> {
+    pub fn name_in(name: &str, sizes: impl RangeBounds<usize>) -> Result<Self> {
         if name.is_empty() {
             return Err(invalid(name, (0, "a name")));
         }
@@ -265,14 +258,13 @@ fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
     let range = text.split_once('.').and_then(|(lo, rest)| Some((lo, rest.strip_prefix('.')?)));
     if let Some((lo, hi)) = range {
         let end = at + lo.len() + "..".len();
-        let span = match (lo, hi) {
-            ("", "") => return Err((end, "a size at one end of the range at least")),
-            (_, "") => Span { lo: size(lo, at, after_size)?, hi: usize::MAX },
-            ("", _) => Span { lo: 0, hi: size(hi, end, after_range)? },
-            _ => Span { lo: size(lo, at, after_size)?, hi: size(hi, end, after_range)? },
-        };
+        if lo.is_empty() && hi.is_empty() {
+            return Err((end, "a size at one end of the range at least"));
+        }
+        let lo = if lo.is_empty() { 0 } else { size(lo, at, after_size)? };
+        let hi = if hi.is_empty() { usize::MAX } else { size(hi, end, after_range)? };
         let fault = (end, "an end of the range that is not below its start");
-        return if span.lo <= span.hi { Ok(span.into()) } else { Err(fault) };
+        return if lo <= hi { Ok(Span { lo, hi }.into()) } else { Err(fault) };
     }
     match text.as_bytes() {
         [b'0'..=b'9', ..] => size(text, at, after_size).map(Dim::Known),

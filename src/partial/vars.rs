@@ -1,14 +1,11 @@
 //! The names in one call, and the classes of those that are equal: a union-find whose changes can be undone.
 
-use super::check::{PackedPlace, compact};
 use super::dim::{Dim, Span};
+use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
 use super::text::Quoted;
 use super::{Names, PartialShape};
-use crate::error::{BroadcastError, ErrorBuilder, fail};
-use alloc::{format, string::String, string::ToString, vec::Vec};
-
-/// The position of a name in [`Names`].
-pub(super) type Var = u32;
+use crate::error::{NewBuilder, Result, fail};
+use alloc::{format, string::String, string::ToString};
 
 /// Names that are equal. Except for `parent`, the fields are those of its root.
 #[derive(Clone, Copy)]
@@ -20,23 +17,23 @@ pub(super) struct Class {
     pub(super) span: Span,
     /// The positions of the origins of the span's start and end, unless it has none.
     ends: [u32; 2],
-    /// The first axis in the current call that has one of the names, or `EARLIER`.
-    first: PackedPlace,
-    /// In this call, the sizes other than 1 are in this span; if it is 1 alone, there are none.
-    beside_one: Span,
+    /// In the last call that had one of the names, the sizes other than 1 are in this span; if it is 1 alone, there are none.
+    not_one: Span,
 }
 
-/// Notes of a call about a class. They are not undone.
+/// The last call that had a name of a class, the first axis there, the last axis that [`is_first_at`](Vars::is_first_at) was
+/// asked for, and the position of the last change. It is not undone.
 #[derive(Clone, Copy)]
 pub(super) struct Note {
-    /// The last axis of this call that was [met](Vars::meets).
-    met: u32,
-    /// The position of the last of its changes in this call.
-    saved: u32,
+    call: usize,
+    first: PackedPlace,
+    last_axis: usize,
+    change: usize,
 }
 
 impl Note {
-    pub(super) const NONE: Self = Self { met: u32::MAX, saved: 0 };
+    pub(super) const NONE: Self =
+        Self { call: 0, first: PackedPlace::EARLIER, last_axis: usize::MAX, change: usize::MAX };
 }
 
 /// Where a name got its sizes: the name, the call and the axis.
@@ -44,7 +41,7 @@ impl Note {
 pub(super) struct Origin {
     name: Var,
     call: u32,
-    spot: PackedPlace,
+    place: PackedPlace,
 }
 
 /// The names in a call. Everything that the call forces is undone unless it is [kept](Self::keep).
@@ -52,95 +49,73 @@ pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
     pub(super) of: Option<&'n str>,
-    pub(super) request: &'n dyn Fn() -> ErrorBuilder,
-    start: Savepoint,
+    /// How many origins there were before.
+    origins: usize,
     /// How many changes there were when the last state was asked for.
     mark: usize,
 }
 
-/// The numbers of changes and origins at some time.
-#[derive(Clone, Copy)]
-pub(super) struct Savepoint(usize, usize);
-
-/// One of two sizes of an axis that exclude each other.
-#[derive(Clone, Copy)]
-pub(super) struct ForcedSize<'s> {
-    pub(super) dim: &'s Dim,
-    pub(super) spot: PackedPlace,
-    /// The variable of a name.
-    pub(super) var: Option<Var>,
-    /// The sizes that it can have.
-    pub(super) span: Span,
-}
-
 impl Class {
     pub(super) fn of(id: usize) -> Self {
-        Self {
-            parent: compact(id),
-            count: 1,
-            span: Span::ANY,
-            ends: [u32::MAX; 2],
-            first: PackedPlace::EARLIER,
-            beside_one: Span::ANY,
-        }
+        Self { parent: compact(id), count: 1, span: Span::ANY, ends: [u32::MAX; 2], not_one: Span::ANY }
     }
 }
 
 impl Drop for Vars<'_> {
     fn drop(&mut self) {
-        self.restore(self.start);
+        self.undo();
     }
 }
 
 impl<'n> Vars<'n> {
-    pub(super) fn new(
-        names: &'n mut Names,
-        of: Option<&'n str>,
-        request: &'n dyn Fn() -> ErrorBuilder,
-    ) -> Self {
-        let start = Savepoint(0, names.origins.len());
-        Self { names, of, request, start, mark: 0 }
+    pub(super) fn new(names: &'n mut Names, of: Option<&'n str>) -> Self {
+        let origins = names.origins.len();
+        names.calls += 1;
+        Self { names, of, origins, mark: 0 }
     }
 
-    /// A savepoint of everything forced so far.
-    pub(super) fn state(&mut self) -> Savepoint {
+    /// Undoes everything forced in this call.
+    pub(super) fn undo(&mut self) {
+        self.restore([0, self.origins]);
+    }
+
+    /// The numbers of changes and origins so far.
+    pub(super) fn state(&mut self) -> [usize; 2] {
         self.mark = self.names.changes.len();
-        Savepoint(self.names.changes.len(), self.names.origins.len())
+        [self.mark, self.names.origins.len()]
     }
 
-    /// Undoes everything forced since the savepoint.
-    pub(super) fn restore(&mut self, Savepoint(changes, origins): Savepoint) {
-        while self.names.changes.len() > changes {
-            if let Some((id, class)) = self.names.changes.pop() {
-                self.names.classes[id as usize] = class;
-            }
+    /// Undoes everything forced since the names were in this state.
+    pub(super) fn restore(&mut self, [changes, origins]: [usize; 2]) {
+        let names = &mut *self.names;
+        for (id, class) in names.changes.drain(changes..).rev() {
+            names.classes[id as usize] = class;
         }
-        self.names.origins.truncate(origins);
+        names.origins.truncate(origins);
     }
 
     pub(super) fn root(&self, var: Var) -> Var {
         compact(self.names.root(var as usize))
     }
 
-    pub(super) fn are_equal(&self, a: Var, b: Var) -> bool {
-        a == b || self.root(a) == self.root(b)
-    }
-
     fn class(&self, var: Var) -> &Class {
         &self.names.classes[self.names.root(var as usize)]
+    }
+
+    fn note(&self, var: Var) -> &Note {
+        &self.names.notes[self.names.root(var as usize)]
     }
 
     /// The class to change it. It is saved once after each state.
     fn change(&mut self, var: Var) -> &mut Class {
         let root = self.names.root(var as usize);
-        let class = &mut self.names.classes[root];
-        let saved = &mut self.names.notes[root].saved;
-        let (last, changes) = (*saved as usize, &mut self.names.changes);
+        let Names { classes, changes, notes, .. } = &mut *self.names;
+        let last = notes[root].change;
         if last < self.mark || changes.get(last).is_none_or(|(id, _)| *id as usize != root) {
-            *saved = compact(changes.len());
-            changes.push((compact(root), *class));
+            notes[root].change = changes.len();
+            changes.push((compact(root), classes[root]));
         }
-        class
+        &mut classes[root]
     }
 
     /// The sizes that a name can have, for all that has been forced so far.
@@ -150,20 +125,19 @@ impl<'n> Vars<'n> {
 
     /// The sizes that a name can have, without gaps.
     pub(super) fn hull(&self, var: Var) -> Span {
-        let Class { span, beside_one, .. } = *self.class(var);
-        if span.contains(1) { beside_one.hull(Span::ONE) } else { span }
+        let Class { span, not_one, .. } = *self.class(var);
+        if span.contains(1) { not_one.hull(Span::ONE) } else { span }
     }
 
     /// The sizes other than 1 that a name can have, in a span that may have 1 too.
-    pub(super) fn beside_one(&self, var: Var) -> Span {
-        let Class { span, beside_one, .. } = *self.class(var);
-        if span.contains(1) { beside_one } else { span }
+    pub(super) fn sizes_not_one(&self, var: Var) -> Span {
+        let Class { span, not_one, .. } = *self.class(var);
+        if span.contains(1) { not_one } else { span }
     }
 
-    /// Whether a name meets others at an axis for the first time.
-    pub(super) fn meets(&mut self, root: Var, axis: usize) -> bool {
-        let met = &mut self.names.notes[root as usize].met;
-        core::mem::replace(met, compact(axis)) != compact(axis)
+    /// Whether an axis has a name for the first time, of axes that are asked for in order.
+    pub(super) fn is_first_at(&mut self, root: Var, axis: usize) -> bool {
+        core::mem::replace(&mut self.names.notes[root as usize].last_axis, axis) != axis
     }
 
     /// The size of a name as a `Dim`, or, `with_one`, with a range of all sizes that it can have, 1 among them.
@@ -176,38 +150,37 @@ impl<'n> Vars<'n> {
     /// The size of a name of the call.
     pub(super) fn dim_of(&self, name: &str) -> Option<Dim> {
         let var = compact(self.names.known(name)?);
-        (self.class(var).first != PackedPlace::EARLIER).then(|| self.dim(var, false))
+        (self.note(var).call == self.names.calls).then(|| self.dim(var, false))
     }
 
-    /// The name at an axis, if it has one.
+    /// The name of a size, if it has one, whose sizes at this place are in `span`.
     ///
     /// # Errors
-    /// `DeclaredName` if the name has other sizes elsewhere.
-    pub(super) fn at(&mut self, dim: &Dim, spot: PackedPlace) -> Result<Option<Var>, BroadcastError> {
+    /// The clash of a name that has other sizes elsewhere.
+    pub(super) fn at(&mut self, dim: &Dim, span: Span, place: PackedPlace) -> Result<Option<Var>, Clash> {
         let Some(name) = dim.as_name() else { return Ok(None) };
         let var = compact(self.names.id(name));
-        if self.class(var).first == PackedPlace::EARLIER {
-            let class = self.change(var);
-            (class.first, class.beside_one) = (spot, class.span);
-            let root = self.names.root(var as usize);
-            self.names.notes[root].met = u32::MAX;
+        if self.note(var).call != self.names.calls {
+            let (root, call) = (self.names.root(var as usize), self.names.calls);
+            self.names.notes[root] = Note { call, first: place, ..Note::NONE };
+            self.names.classes[root].not_one = self.names.classes[root].span;
         }
-        if !self.narrow(var, dim.span(), spot) {
-            let now = dim.span();
-            return Err(self.two_sizes(ForcedSize { dim, spot, var: Some(var), span: now }, now, spot));
+        if self.narrow(var, span, place) {
+            return Ok(Some(var));
         }
-        Ok(Some(var))
+        let own = Entry::new(dim, place, 0, true);
+        Err(self.conflict([(own.with_var(Some(var)), self.span(var)), (own, span)], place))
     }
 
     /// Restricts a name to the sizes at an axis. Returns `false` if it has none of them.
-    pub(super) fn narrow(&mut self, var: Var, to: Span, spot: PackedPlace) -> bool {
+    pub(super) fn narrow(&mut self, var: Var, to: Span, place: PackedPlace) -> bool {
         let Class { span: before, mut ends, .. } = *self.class(var);
-        self.narrow_beside_one(var, to);
+        self.narrow_not_one(var, to);
         let Some(span) = before.intersect(to) else { return false };
         for (end, own) in ends.iter_mut().enumerate() {
             if span.end(end) != before.end(end) {
                 *own = compact(self.names.origins.len());
-                let origin = Origin { name: self.root(var), call: compact(self.names.labels.len()), spot };
+                let origin = Origin { name: self.root(var), call: compact(self.names.labels.len()), place };
                 self.names.origins.push(origin);
             }
         }
@@ -219,13 +192,13 @@ impl<'n> Vars<'n> {
     }
 
     /// Restricts the sizes of a name other than 1. Returns whether they change.
-    pub(super) fn narrow_beside_one(&mut self, var: Var, to: Span) -> bool {
-        let before = self.class(var).beside_one;
-        let beside_one = before.intersect(to).unwrap_or(Span::ONE);
-        if beside_one != before {
-            self.change(var).beside_one = beside_one;
+    pub(super) fn narrow_not_one(&mut self, var: Var, to: Span) -> bool {
+        let before = self.class(var).not_one;
+        let not_one = before.intersect(to).unwrap_or(Span::ONE);
+        if not_one != before {
+            self.change(var).not_one = not_one;
         }
-        beside_one != before
+        not_one != before
     }
 
     /// Makes two names equal. Returns `None` if they cannot be, else whether they were not.
@@ -249,7 +222,7 @@ impl<'n> Vars<'n> {
             }
         }
         class.span = span;
-        class.beside_one = own.beside_one.intersect(added.beside_one).unwrap_or(Span::ONE);
+        class.not_one = own.not_one.intersect(added.not_one).unwrap_or(Span::ONE);
         Some(true)
     }
 
@@ -258,16 +231,14 @@ impl<'n> Vars<'n> {
         for i in 0..self.names.changes.len() {
             let var = self.names.changes[i].0;
             if self.hull(var) == Span::ONE {
-                self.narrow(var, Span::ONE, self.class(var).first);
+                self.narrow(var, Span::ONE, self.note(var).first);
             }
         }
-        while let Some((id, _)) = self.names.changes.pop() {
-            self.names.classes[id as usize].first = PackedPlace::EARLIER;
-        }
-        if self.names.origins.len() > self.start.1 {
+        self.names.changes.clear();
+        if self.names.origins.len() > self.origins {
             self.names.labels.push(self.of.unwrap_or_default().into());
         }
-        self.start = self.state();
+        self.origins = self.names.origins.len();
     }
 
     /// Checks a shape against the declared one, and binds the names to its sizes.
@@ -279,108 +250,64 @@ impl<'n> Vars<'n> {
         declared: &PartialShape,
         shape: &[usize],
         owner: &str,
-        spot: &dyn Fn(usize) -> PackedPlace,
-    ) -> Result<(), BroadcastError> {
+        place: &dyn Fn(usize) -> PackedPlace,
+        builder: NewBuilder<'_>,
+    ) -> Result<()> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
-            let (request, found, expected) = ((self.request)(), shape.len(), dims.len());
-            return Err(fail!(
-                request,
-                DeclaredAxes,
-                "the number of axes{owner} is {found}, expected {expected}"
-            ));
+            let (builder, found, expected) = (builder(), shape.len(), dims.len());
+            let error =
+                fail!(builder, DeclaredAxes, "the number of axes{owner} is {found}, expected {expected}");
+            return Err(error);
         }
         for (axis, dim) in dims.iter().enumerate() {
-            let (size, spot) = (shape[axis], spot(axis));
+            let (size, place) = (shape[axis], place(axis));
             if !dim.admits(size) {
-                let request = (self.request)().at(axis as i128).marks(&[spot.mark()]).sizes(&[&size, dim]);
-                let request = request.subject(&spot.words(self.of));
-                return Err(fail!(request, DeclaredSize, "size {size}, expected {dim}"));
+                let builder = builder().at(axis as i128).marks(&[place.mark()]).sizes(&[&size, dim]);
+                let builder = builder.subject(&place.words(self.of));
+                return Err(fail!(builder, DeclaredSize, "size {size}, expected {dim}"));
             }
-            if let Some(var) = self.at(dim, spot)? {
-                let now = Span::of(size);
-                if !self.narrow(var, now, spot) {
-                    let span = self.span(var);
-                    return Err(self.two_sizes(ForcedSize { dim, spot, var: Some(var), span }, now, spot));
-                }
-            }
+            self.at(dim, Span::of(size), place).map_err(|clash| clash.error(builder()))?;
         }
         Ok(())
     }
 
-    /// The origin of the end of a name's sizes that excludes those in `other`.
-    fn end(&self, var: Var, other: Span) -> Option<Origin> {
+    /// The name that got the sizes that exclude those in `other`, and the place, in words; and the place, if it is one of this
+    /// call.
+    pub(super) fn origin(&self, entry: Entry<'_>, other: Span) -> (String, String, Option<PackedPlace>) {
+        let (name, place) = (Quoted(entry.dim.as_name().unwrap_or_default()), entry.place);
+        let Some(var) = entry.var() else { return (String::new(), place.words(self.of), None) };
         let class = self.class(var);
         let end = usize::from(other.hi >= class.span.lo);
-        self.names.origins.get(class.ends[end] as usize).copied()
-    }
-
-    /// [`end`](Self::end) in this call.
-    pub(super) fn end_spot(&self, var: Var, other: Span) -> Option<PackedPlace> {
-        let origin = self.end(var, other)?;
-        (origin.call as usize == self.names.labels.len()).then_some(origin.spot)
-    }
-
-    /// The name that got the sizes that exclude those in `other`, and the place, in words. For a name that stands at an axis.
-    pub(super) fn origin(&self, side: ForcedSize<'_>, other: Span) -> (String, String) {
-        let (Some(var), Some(name)) = (side.var, side.dim.as_name()) else {
-            return (String::new(), side.spot.words(self.of));
-        };
-        let here = |spot: PackedPlace| (Quoted(name).to_string(), spot.words(self.of));
-        match (self.end(var, other), self.end_spot(var, other)) {
-            (_, Some(spot)) => here(spot),
-            (None, None) => here(side.spot),
-            (Some(origin), None) => {
-                let label = &self.names.labels[origin.call as usize];
-                (Quoted(self.names.text(origin.name as usize)).to_string(), origin.spot.words(Some(label)))
+        match self.names.origins.get(class.ends[end] as usize) {
+            None => (name.to_string(), place.words(self.of), None),
+            Some(&Origin { name, call, place }) if (call as usize) < self.names.labels.len() => {
+                let label = &self.names.labels[call as usize];
+                (Quoted(self.names.text(name as usize)).to_string(), place.words(Some(label)), None)
             }
+            Some(&Origin { place, .. }) => (name.to_string(), place.words(self.of), Some(place)),
         }
     }
 
-    /// The error of a name that has other sizes elsewhere than at `spot`.
+    /// Whether a name got the sizes that exclude those in `other` before this call.
+    pub(super) fn is_earlier(&self, side: Side<'_>, other: Span) -> bool {
+        side.0.var().is_some() && self.origin(side.0, other).2.is_none()
+    }
+
+    /// The clash of a name whose sizes exclude those of another size, which may have a name too, at `place`.
     #[cold]
-    pub(super) fn two_sizes(&self, side: ForcedSize<'_>, now: Span, spot: PackedPlace) -> BroadcastError {
-        let Some(var) = side.var else { unreachable!() };
-        let (was, now_dim) = (Dim::from(self.span(var)), Dim::from(now));
-        let (first, at) = self.origin(side, now);
-        let place = spot.words(self.of);
-        let name = format!("{}", Quoted(side.dim.as_name().unwrap_or_default()));
-        let here = self.end_spot(var, now);
-        let request = self.at_fault(&[here, Some(spot)], spot, [&was, &now_dim]);
-        if first == name {
-            return fail!(request, DeclaredName, "{name} is {was} at {at} and {now_dim} at {place}");
-        }
-        fail!(
-            request,
-            DeclaredName,
-            "{first} is {was} at {at} and equals {name}, which is {now_dim} at {place}"
-        )
-    }
-
-    /// The error of two names that meet at `spot` and are not equal elsewhere.
-    #[cold]
-    pub(super) fn unequal(&self, sides: [ForcedSize<'_>; 2], spot: PackedPlace) -> BroadcastError {
-        let [a, b] = sides;
-        let (first, first_at) = self.origin(a, b.span);
-        let (second, second_at) = self.origin(b, a.span);
-        let here = |side: ForcedSize<'_>, other| self.end_spot(side.var?, other);
-        let here = [here(a, b.span), here(b, a.span)];
-        let (a, b) = (Dim::from(a.span), Dim::from(b.span));
-        let (request, place) =
-            (self.at_fault(&[here[0], here[1], Some(spot)], spot, [&a, &b]), spot.words(self.of));
-        fail!(
-            request,
-            DeclaredName,
-            "{first} is {a} at {first_at} and {second} is {b} at {second_at}, but {place} makes them equal"
-        )
-    }
-
-    /// The request with the places of this call that are at fault.
-    fn at_fault(&self, places: &[Option<PackedPlace>], spot: PackedPlace, sizes: [&Dim; 2]) -> ErrorBuilder {
-        let mut marks = Vec::new();
-        for place in places.iter().flatten() {
-            marks.push(place.mark());
-        }
-        (self.request)().at(spot.axis.into()).marks(&marks).sizes(&[sizes[0], sizes[1]])
+    pub(super) fn conflict(&self, [a, b]: [Side<'_>; 2], place: PackedPlace) -> Clash {
+        let (first, first_at, here) = self.origin(a.0, b.1);
+        let (second, second_at, there) = self.origin(b.0, a.1);
+        let (was, now, at) = (Dim::from(a.1), Dim::from(b.1), place.words(self.of));
+        let name = Quoted(a.0.dim.as_name().unwrap_or_default()).to_string();
+        let rest = match b.0.var() {
+            Some(_) => format!("{second} is {now} at {second_at}, but {at} makes them equal"),
+            None if first == name => format!("{now} at {at}"),
+            None => format!("equals {name}, which is {now} at {at}"),
+        };
+        let marks = [here, there, Some(place)].into_iter().flatten().map(PackedPlace::mark).collect();
+        let text = format!("{first} is {was} at {first_at} and {rest}");
+        Clash::Name { place, marks, dims: [was, now], text }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::passes::{CheckedReduction, builder};
 use crate::error::caller::Caller;
-use crate::error::{ErrorBuilder, Result, fail};
+use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::operation::Operation;
 use crate::kernel::source::Source;
@@ -61,7 +61,7 @@ fn extremes<A: Clone, D: Dimension, E: Dimension>(
     reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
-    builder: &dyn Fn() -> ErrorBuilder,
+    builder: NewBuilder<'_>,
 ) -> Result<Array<A, E>> {
     if result.len() == 0 {
         return Ok(result.cloned(&[]));

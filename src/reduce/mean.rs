@@ -2,7 +2,7 @@
 
 use super::MeanElement;
 use super::passes::{CheckedReduction, builder};
-use crate::error::{ErrorBuilder, Result, caller, fail};
+use crate::error::{NewBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::source::Source;
 use crate::reserved::reserved;
@@ -15,8 +15,7 @@ pub(super) fn mean_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
     axes: &X,
 ) -> Result<Array<A, X::Left>> {
     let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
-    let numbers = || axes.numbers(reduction.shape.len());
-    let builder = || builder(source, &caller::MEAN_AXES).axes(numbers());
+    let builder = || builder(source, &caller::MEAN_AXES).axes(axes.numbers(reduction.shape.len()));
     mean(source, &reduction, result, "mean_axes", &builder)
 }
 
@@ -36,7 +35,7 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
     reduction: &CheckedReduction<'_, D>,
     result: Reserved<A, E>,
     name: &str,
-    builder: &dyn Fn() -> ErrorBuilder,
+    builder: NewBuilder<'_>,
 ) -> Result<Array<A, E>> {
     if !holds_fractions::<A>() {
         let mend = format_args!("use `fused(&x, |&x| f64::from(x)).{name}(…)`");

@@ -1,8 +1,8 @@
 //! Every form of a reduction, for every source.
 
-use super::extreme::{Maximum, Minimum};
+use super::extreme::{Maximum, Minimum, extreme_axes, extreme_to};
 use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
-use super::{MeanElement, SumElement, extreme, mean};
+use super::{MeanElement, SumElement, mean};
 use crate::error::{Result, caller};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
@@ -173,17 +173,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
     /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
     /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
-    #[doc(alias(
-        "mean_axis",
-        "average",
-        "reduce_mean",
-        "nanmean",
-        "weighted_mean",
-        "var",
-        "std",
-        "var_axis",
-        "std_axis"
-    ))]
+    #[doc(alias("mean_axis", "average", "reduce_mean", "nanmean", "weighted_mean", "var", "std"))]
+    #[doc(alias("var_axis", "std_axis"))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: MeanElement,
@@ -230,7 +221,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme::extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
+        self.source(Maximum, |source| extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
     }
 
     /// The smallest element along `axes`: the counterpart of [`max_axes`](Self::max_axes).
@@ -260,7 +251,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme::extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
+        self.source(Minimum, |source| extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -295,20 +286,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
     /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind: `ndarray-stats` has them, and a
     /// [recipe](crate::guide::recipes#medians) shows one call.
-    #[doc(alias(
-        "fold_axis",
-        "map_axis",
-        "prod",
-        "all",
-        "any",
-        "reduce_prod",
-        "aminmax",
-        "ptp",
-        "var_mean",
-        "logsumexp",
-        "median",
-        "quantile"
-    ))]
+    #[doc(alias("fold_axis", "map_axis", "prod", "all", "any", "reduce_prod", "aminmax", "ptp"))]
+    #[doc(alias("var_mean", "logsumexp", "median", "quantile"))]
     fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
         A: Clone,
@@ -466,9 +445,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| {
-            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum")
-        })
+        self.source(Maximum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum"))
     }
 
     /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats: the counterpart of
@@ -498,9 +475,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| {
-            extreme::extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum")
-        })
+        self.source(Minimum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum"))
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.

@@ -1,4 +1,5 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
+#![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
 use super::methods::IntoArray;
 use super::{Fused, Reduce};
@@ -25,7 +26,6 @@ impl<S: Data<Elem = A>, A, D: Dimension> IntoArray<A, D> for ArrayBase<S, D> {
 impl<S, A, D: Dimension> IntoArray<A, D> for Par<S> where Par<S>: Reduce<A, D> {}
 impl<O: FnOperands<F, R>, F, R> IntoArray<R, O::Dim> for Fused<O, F> {}
 
-#[allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     #[inline]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
@@ -36,7 +36,6 @@ impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     }
 }
 
-#[allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     #[inline]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
@@ -47,7 +46,6 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     }
 }
 
-#[allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     #[inline]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
@@ -58,7 +56,6 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     }
 }
 
-#[allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
     #[inline]
     fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T
@@ -70,7 +67,6 @@ impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
     }
 }
 
-#[allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 impl<O, F, R> Reduce<R, O::Dim> for Par<Fused<O, F>>
 where
     O: FnOperands<F, R, Elems: Sync>,

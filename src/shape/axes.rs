@@ -1,7 +1,8 @@
 //! Axes by number: lists, where order and repetition matter, and sets, where they do not.
+#![allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 
 use crate::error::caller::{self, Caller};
-use crate::error::{BroadcastError, Count, ErrorBuilder, fail};
+use crate::error::{BroadcastError, Count, ErrorBuilder, Result, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
@@ -230,14 +231,13 @@ impl AxesOrAll for RangeFull {}
 /// Axes of an array by number, for whatever number of axes it has: [`AxesOrAll`], or [`keepdims`](crate::keepdims()) of them.
 ///
 /// Not exported; public because public traits have it as a bound.
-#[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 pub trait AxisNumbers: Sealed {
     /// The set of these axes of `ndim`.
     ///
     /// # Errors
     /// Those of [`AxisMask::new`].
     #[doc(hidden)]
-    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError>;
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask>;
 
     /// The numbers for messages: the caller's, or those of all `ndim` axes.
     #[doc(hidden)]
@@ -245,10 +245,9 @@ pub trait AxisNumbers: Sealed {
 }
 
 #[diagnostic::do_not_recommend]
-#[allow(private_interfaces, private_bounds, reason = "as above")]
 impl<X: Axes> AxisNumbers for X {
     #[inline(always)]
-    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         AxisMask::new(self, ndim, builder)
     }
 
@@ -259,10 +258,9 @@ impl<X: Axes> AxisNumbers for X {
 
 impl Sealed for RangeFull {}
 #[diagnostic::do_not_recommend]
-#[allow(private_interfaces, private_bounds, reason = "as above")]
 impl AxisNumbers for RangeFull {
     #[inline(always)]
-    fn mask(&self, ndim: usize, _: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, _: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         Ok(AxisMask::all(ndim))
     }
 
@@ -325,7 +323,7 @@ impl AxisSet {
     ///
     /// # Equivalents
     /// `numpy.lib.array_utils.normalize_axis_tuple`, which refuses repeated axes.
-    pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self, BroadcastError> {
+    pub fn from_signed(axes: &[isize], ndim: usize) -> Result<Self> {
         let numbers = axis_numbers(&axes);
         if let Some(axis) = smallest_missing(&numbers, ndim) {
             let builder = ErrorBuilder::new::<&[usize]>(&caller::AXIS_SET, &[]).to(&numbers);
@@ -432,11 +430,7 @@ impl AxisMask {
     /// `AxisOutOfBounds` with the smallest axis that does not exist, then `DuplicateAxis` with the
     /// first repeated axis.
     #[inline(always)]
-    pub(crate) fn new<X: Axes>(
-        axes: &X,
-        ndim: usize,
-        builder: impl FnOnce() -> ErrorBuilder,
-    ) -> Result<Self, BroadcastError> {
+    pub(crate) fn new(axes: &impl Axes, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<Self> {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
@@ -504,7 +498,7 @@ pub(crate) fn check_axis_count(
     found: usize,
     [before, after, each]: CountWords,
     builder: impl Fn() -> ErrorBuilder,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     if found == expected {
         return Ok(());
     }

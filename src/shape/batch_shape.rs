@@ -2,7 +2,7 @@
 
 use super::stretch::first_clash;
 use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, sizes_mut};
-use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Shape, caller, fail, owner};
+use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Result, Shape, caller, fail, owner};
 use alloc::vec::Vec;
 use core::fmt::Display;
 use ndarray::{Dimension, IxDyn};
@@ -20,7 +20,7 @@ impl<'s> BatchShape<'s> {
     /// # Errors
     /// `TooFewAxes` where the shape has fewer than `base` axes.
     #[inline]
-    pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self, BroadcastError> {
+    pub(crate) fn new(shape: &'s [usize], base: usize) -> Result<Self> {
         if shape.len() < base {
             return Err(too_short(shape, base));
         }
@@ -104,10 +104,7 @@ fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
 /// `Incompatible` where an axis has two sizes that are not 1.
 // Not inlined, its copies of unknown length cost a tenth of a small operation.
 #[inline(always)]
-pub(crate) fn joint_batch<W: Dimension>(
-    shapes: &[BatchShape<'_>],
-    base: &[usize],
-) -> Result<W, BroadcastError> {
+pub(crate) fn joint_batch<W: Dimension>(shapes: &[BatchShape<'_>], base: &[usize]) -> Result<W> {
     let batch = batch_ndim(shapes);
     let mut whole = W::zeros(batch + base.len());
     let (joint, last) = sizes_mut(&mut whole).split_at_mut(batch);
@@ -120,7 +117,7 @@ pub(crate) fn joint_batch<W: Dimension>(
 /// # Errors
 /// `Incompatible` where an axis has two sizes that are not 1.
 #[inline]
-pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B, BroadcastError> {
+pub(crate) fn joint_base<B: Dimension>(shapes: &[BatchShape<'_>; 2]) -> Result<B> {
     let bases = [shapes[0].base(), shapes[1].base()];
     joint_dim(&bases)
         .ok_or_else(|| joint_error_of(ErrorBuilder::new(&caller::BASES_TOGETHER, shapes), &bases))
@@ -141,10 +138,7 @@ pub(crate) fn with_base<W: Dimension>(batch: &[usize], base: &[usize]) -> W {
 /// # Errors
 /// In this order: `Incompatible` as [`joint_batch`]; `TooFewAxes` where the batch of `out` has fewer axes;
 /// `Incompatible` where a size differs and is not 1 in the joint batch.
-pub(crate) fn check_batches_into(
-    shapes: &[BatchShape<'_>],
-    out: BatchShape<'_>,
-) -> Result<(), BroadcastError> {
+pub(crate) fn check_batches_into(shapes: &[BatchShape<'_>], out: BatchShape<'_>) -> Result<()> {
     if all_stretch_to(shapes.iter().map(|shape| shape.batch()), out.batch()) {
         return Ok(());
     }

@@ -7,42 +7,32 @@ use super::{
     Axes, AxisMask, BatchShape, OF_TARGET, TargetShape, base_size, check_axis_count, check_len, sizes,
     sizes_only,
 };
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{NewBuilder, Result, caller};
 
 /// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of
 /// its new axes.
+///
+/// # Errors
+/// In this order: `InvalidSize`; `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs;
+/// `Overflow`.
 #[inline(always)]
 pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
     shape: &[usize],
     target: &T,
     axes: &X,
-) -> Result<(T::Dim, AxisMask), BroadcastError> {
+) -> Result<(T::Dim, AxisMask)> {
     let builder = || axes_builder(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, builder)?;
-    let new = new_axes(shape, sizes(&resolved), axes, builder)?;
-    check_len(sizes(&resolved), builder)?;
-    Ok((resolved, new))
-}
-
-/// The set of the new axes of an array of shape `shape` that is repeated along `axes` of `target`.
-///
-/// # Errors
-/// In this order: `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs.
-#[inline(always)]
-pub(crate) fn new_axes<X: Axes>(
-    shape: &[usize],
-    target: &[usize],
-    axes: &X,
-    builder: impl Fn() -> ErrorBuilder,
-) -> Result<AxisMask, BroadcastError> {
-    let new = AxisMask::new(axes, target.len(), &builder)?;
-    check_axis_count(shape.len() + axes.axis_count(), target.len(), OF_TARGET, &builder)?;
+    let to = sizes(&resolved);
+    let new = AxisMask::new(axes, to.len(), builder)?;
+    check_axis_count(shape.len() + axes.axis_count(), to.len(), OF_TARGET, builder)?;
     for (&own, axis) in shape.iter().zip(new.unnamed()) {
-        if own != target[axis] {
-            return Err(builder().incompatible(axis, [own, target[axis]], [0, 1]));
+        if own != to[axis] {
+            return Err(builder().incompatible(axis, [own, to[axis]], [0, 1]));
         }
     }
-    Ok(new)
+    check_len(to, builder)?;
+    Ok((resolved, new))
 }
 
 /// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the error
@@ -53,9 +43,9 @@ pub(crate) fn new_axes<X: Axes>(
 pub(crate) fn check_base(
     found: &[usize],
     expected: &[usize],
-    builder: &dyn Fn() -> ErrorBuilder,
+    builder: NewBuilder<'_>,
     (position, shown): (usize, BatchShape<'_>),
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
         if size != expected {
             return Err(base_size(builder(), None, axis, [&size, &expected], shown.mark(position, axis)));

@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
 use super::{checked_len, joint_ndim, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, ConstText, ErrorBuilder, caller};
+use crate::error::{BroadcastError, ConstText, ErrorBuilder, NewBuilder, Result, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
 
@@ -49,7 +49,7 @@ pub(crate) const fn joint_size(a: usize, b: usize) -> Option<usize> {
 /// `numpy.broadcast_shapes`, `torch.broadcast_shapes`. The rule is the one of Poplar's
 /// `broadcastToMatch`, of NumPy and of MLIR's `Broadcastable`.
 #[doc(alias("numpy.broadcast_shapes", "broadcast_static_shape", "broadcast_dynamic_shape"))]
-pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>, BroadcastError> {
+pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>> {
     let mut joint = vec![0; joint_ndim(shapes)];
     if join(shapes, &mut joint) && checked_len(&joint).is_some() {
         return Ok(joint);
@@ -98,7 +98,7 @@ pub(crate) fn joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Option<D> {
 /// # Errors
 /// `Incompatible` and `Overflow`.
 #[inline]
-pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D, BroadcastError> {
+pub(crate) fn checked_joint_dim<D: Dimension>(shapes: &[&[usize]]) -> Result<D> {
     let joint = joint_dim(shapes).filter(|joint| checked_len(sizes(joint)).is_some());
     joint.ok_or_else(|| joint_error(shapes))
 }
@@ -132,10 +132,7 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 ///
 /// # Errors
 /// `Incompatible`.
-pub(crate) fn joint_shape(
-    shapes: &[&[usize]],
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<Vec<usize>, BroadcastError> {
+pub(crate) fn joint_shape(shapes: &[&[usize]], builder: NewBuilder<'_>) -> Result<Vec<usize>> {
     let mut joint = vec![1; joint_ndim(shapes)];
     if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(builder(), shapes)) }
 }

@@ -1,7 +1,7 @@
 //! Numbers of axes as types: fewer axes, the axes of a reduction, and the shape of its result.
 
 use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, sizes_mut};
-use crate::error::{BroadcastError, ErrorBuilder};
+use crate::error::{ErrorBuilder, Result};
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
 use core::ops::RangeFull;
@@ -179,7 +179,7 @@ impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
 #[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
 impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
     #[inline(always)]
-    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask, BroadcastError> {
+    fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         self.0.mask(ndim, builder)
     }
 
@@ -197,7 +197,7 @@ pub(crate) fn reduced_dim<D: Dimension, X: ReducedAxes<D>>(
     shape: &[usize],
     axes: &X,
     builder: impl Fn() -> ErrorBuilder,
-) -> Result<(X::Left, AxisMask), BroadcastError> {
+) -> Result<(X::Left, AxisMask)> {
     let ndim = shape.len();
     let reduced = axes.mask(ndim, builder)?;
     let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });

@@ -29,16 +29,16 @@ pub(crate) use batch_shape::{
     BatchShape, base_axes, base_size, batch_ndim, check_batches_into, joint_base, joint_batch, with_base,
 };
 pub(crate) use by_name::ByName;
-pub(crate) use equal::{check_base, new_axes, target_along_axes};
+pub(crate) use equal::{check_base, target_along_axes};
 pub(crate) use joint::{
     checked_joint_dim, join, joint_dim, joint_error, joint_error_of, joint_shape, joint_size,
 };
 pub(crate) use less_axes::reduced_dim;
-pub(crate) use placed::{check_placed, placed_sum_order, target_in_dim};
-pub(crate) use signature::{CoreAxis, Cores, two_sizes, unknown_symbol};
+pub(crate) use placed::{placed_sum_order, target_in_dim};
+pub(crate) use signature::{Cores, two_sizes, unknown_symbol};
 pub(crate) use sizes::{check_len, checked_len, joint_ndim, sizes, sizes_mut};
 pub(crate) use stretch::{
-    all_stretch_to, check_sums, leading_target_axes, output_error, repeats, resolved, resolved_dim,
-    stretch_error, stretches, target_error, too_many_axes,
+    all_stretch_to, check_sums, leading_target_axes, output_error, repeats, resolved_dim, stretch_error,
+    stretches, target_error, too_many_axes,
 };
 pub(crate) use target::{Placeholder, check_target, sizes_only};

@@ -8,16 +8,12 @@ use super::{
     Axes, AxisMask, FOR_ARRAY, FOR_TARGET, TargetShape, check_axis_count, check_len, sizes, sizes_mut,
     sizes_only, stretches,
 };
-use crate::error::{BroadcastError, ErrorBuilder, caller};
+use crate::error::{ErrorBuilder, Result, caller};
 use ndarray::Dimension;
 
 /// The shape of the view with axis `i` of an array of shape `shape` at `axes[i]` of `target`.
 #[inline(always)]
-pub(crate) fn target_in_dim<T: TargetShape, X: Axes>(
-    shape: &[usize],
-    target: &T,
-    axes: &X,
-) -> Result<T::Dim, BroadcastError> {
+pub(crate) fn target_in_dim<T: TargetShape>(shape: &[usize], target: &T, axes: &impl Axes) -> Result<T::Dim> {
     let builder = || axes_builder(&caller::IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, builder)?;
     check_placed(shape, sizes(&resolved), axes, builder, false)?;
@@ -37,7 +33,7 @@ pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
     target: &[usize],
     axes: &X,
     builder: impl Fn() -> ErrorBuilder,
-) -> Result<D, BroadcastError> {
+) -> Result<D> {
     check_placed(target, shape, axes, &builder, true)?;
     let (ndim, mut order) = (shape.len(), D::zeros(shape.len()));
     let named = AxisMask::new(axes, ndim, builder)?;
@@ -51,13 +47,13 @@ pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
 /// Checks that axis `i` of `from`, an array or the target of a sum, stretches to axis `axes[i]` of `to`. Returns no mask: one
 /// that lives through the loop slows it by a quarter.
 #[inline(always)]
-pub(crate) fn check_placed<X: Axes>(
+fn check_placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,
     builder: impl Fn() -> ErrorBuilder,
     is_sum: bool,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     check_axis_count(from.len(), axes.axis_count(), if is_sum { FOR_TARGET } else { FOR_ARRAY }, &builder)?;
     AxisMask::new(axes, to.len(), &builder)?;
     for (&size, axis) in from.iter().zip((0..from.len()).map(|i| axes.axis(i, to.len()))) {

@@ -1,6 +1,6 @@
 //! The sizes of a shape, and their number.
 
-use crate::error::{BroadcastError, ErrorBuilder};
+use crate::error::{ErrorBuilder, Result};
 use ndarray::Dimension;
 
 /// The sizes of `dim` as a slice. `slice` is a hidden method of ndarray; the public way, a view, costs a call.
@@ -30,7 +30,7 @@ pub(crate) const fn checked_len(shape: &[usize]) -> Option<usize> {
 /// # Errors
 /// `Overflow`.
 #[inline(always)]
-pub(crate) fn check_len(shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Result<(), BroadcastError> {
+pub(crate) fn check_len(shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Result<()> {
     if checked_len(shape).is_some() { Ok(()) } else { Err(builder().overflow(shape)) }
 }
 

@@ -4,7 +4,7 @@
 
 use super::target::check_target;
 use super::{Placeholder, TargetShape, checked_len, joint_ndim, sizes, sizes_mut};
-use crate::error::{BroadcastError, Count, ErrorBuilder, caller, fail};
+use crate::error::{BroadcastError, Count, ErrorBuilder, NewBuilder, Result, caller, fail};
 use alloc::vec::Vec;
 
 /// Whether an axis stretches from size `from` to size `to`.
@@ -75,7 +75,7 @@ pub(crate) fn check_sums<'s>(
     target: &[usize],
     builder: impl FnOnce() -> ErrorBuilder,
     operands: impl FnOnce() -> Vec<&'s [usize]>,
-) -> Result<(), BroadcastError> {
+) -> Result<()> {
     match leading_axes(target, shape) {
         Some(_) => Ok(()),
         None => Err(sum_error(builder(), &operands(), shape, target)),
@@ -138,7 +138,7 @@ pub(crate) fn too_many_axes(builder: ErrorBuilder, expected: usize, found: usize
 /// JAX's `_unbroadcast` and PyTorch's `sum_to_size` find these axes inside; TensorFlow's
 /// `broadcast_gradient_args` returns them.
 #[doc(alias = "broadcast_gradient_args")]
-pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, BroadcastError> {
+pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>> {
     let Some(new) = leading_axes(from, to).filter(|_| checked_len(to).is_some()) else {
         return Err(target_error(from, to, Placeholder::Refused));
     };
@@ -178,7 +178,7 @@ pub fn reduction_axes(from: &[usize], to: &[usize]) -> Result<Vec<usize>, Broadc
 /// # Equivalents
 /// The rule of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand`; the order of the
 /// checks is specific to this crate. `numpy.broadcast_to` is the same without -1.
-pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>, BroadcastError> {
+pub fn resolve_target(shape: &[usize], target: &[isize]) -> Result<Vec<usize>> {
     match resolved_dim(shape, &target, Placeholder::Keeps) {
         Some(dim) if checked_len(sizes(&dim)).is_some() => Ok(sizes(&dim).to_vec()),
         _ => Err(target_error(shape, target, Placeholder::Keeps)),
@@ -229,33 +229,23 @@ pub(crate) fn stretch_error(
     shape: &[usize],
     target: &[i128],
     placeholder: Placeholder,
-    builder: &dyn Fn() -> ErrorBuilder,
+    builder: NewBuilder<'_>,
 ) -> BroadcastError {
-    match resolved(shape, target, placeholder, builder) {
-        Ok(sizes) => builder().overflow(&sizes),
-        Err(error) => error,
-    }
-}
-
-/// [`resolved_dim`] with its errors, for a target as numbers.
-pub(crate) fn resolved(
-    shape: &[usize],
-    target: &[i128],
-    placeholder: Placeholder,
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<Vec<usize>, BroadcastError> {
-    check_target(target, placeholder, builder)?;
-    let new = leading_target_axes(shape.len(), target, builder)?;
-    let mut resolved = Vec::with_capacity(target.len());
-    for (axis, &size) in target.iter().enumerate() {
-        let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
-        let size = usize::try_from(size).unwrap_or(own);
-        if !stretches(own, size) {
-            return Err(builder().incompatible(axis, [own, size], [0, 1]));
+    let resolved = || -> Result<Vec<usize>> {
+        check_target(target, placeholder, builder)?;
+        let new = leading_target_axes(shape.len(), target, builder)?;
+        let mut resolved = Vec::with_capacity(target.len());
+        for (axis, &size) in target.iter().enumerate() {
+            let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
+            let size = usize::try_from(size).unwrap_or(own);
+            if !stretches(own, size) {
+                return Err(builder().incompatible(axis, [own, size], [0, 1]));
+            }
+            resolved.push(size);
         }
-        resolved.push(size);
-    }
-    Ok(resolved)
+        Ok(resolved)
+    };
+    resolved().map_or_else(|error| error, |sizes| builder().overflow(&sizes))
 }
 
 /// How many leading axes of a checked target an array with `ndim` axes does not have.
@@ -263,11 +253,7 @@ pub(crate) fn resolved(
 /// # Errors
 /// `TooFewAxes` where the target has fewer axes; `PlaceholderOnNewAxis` where one of those axes is -1.
 #[cold]
-pub(crate) fn leading_target_axes(
-    ndim: usize,
-    target: &[i128],
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<usize, BroadcastError> {
+pub(crate) fn leading_target_axes(ndim: usize, target: &[i128], builder: NewBuilder<'_>) -> Result<usize> {
     let Some(new) = target.len().checked_sub(ndim) else {
         return Err(builder().too_few_axes("target", ndim, target.len()));
     };

@@ -1,7 +1,7 @@
 //! Target shapes: what a user writes, as sizes.
 
 use super::{AxisIndex, axis_numbers, sizes, sizes_mut};
-use crate::error::{BroadcastError, ErrorBuilder};
+use crate::error::{ErrorBuilder, NewBuilder, Result};
 use crate::sealed::Sealed;
 use alloc::{vec, vec::Vec};
 use core::array;
@@ -283,11 +283,7 @@ pub(crate) enum Placeholder {
 /// # Errors
 /// `InvalidSize`.
 #[cold]
-pub(crate) fn check_target(
-    target: &[i128],
-    placeholder: Placeholder,
-    builder: &dyn Fn() -> ErrorBuilder,
-) -> Result<(), BroadcastError> {
+pub(crate) fn check_target(target: &[i128], placeholder: Placeholder, builder: NewBuilder<'_>) -> Result<()> {
     let keeps = placeholder == Placeholder::Keeps;
     for (axis, &size) in target.iter().enumerate() {
         if isize::try_from(size).is_err() || size < if keeps { -1 } else { 0 } {
@@ -302,10 +298,7 @@ pub(crate) fn check_target(
 /// # Errors
 /// `InvalidSize`.
 #[inline(always)]
-pub(crate) fn sizes_only<T: TargetShape>(
-    target: &T,
-    builder: impl Fn() -> ErrorBuilder,
-) -> Result<T::Dim, BroadcastError> {
+pub(crate) fn sizes_only<T: TargetShape>(target: &T, builder: impl Fn() -> ErrorBuilder) -> Result<T::Dim> {
     let dim = target.target_dim();
     if sizes(&dim).iter().any(|size| size.cast_signed() < 0) {
         check_target(&target.for_message(), Placeholder::Refused, &builder)?;

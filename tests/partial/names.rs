@@ -2,11 +2,12 @@
 
 use super::p;
 use common::oracle::{Names as Assigned, covers, instances, joint_shape, product, worlds};
+use ndarray::Array3;
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, PartialShape, Plan, ResultRule, ShapeOp, decide, decide_result, infer_shapes,
     infer_target, verify,
 };
-use ndarray_broadcast::{BroadcastError, ErrorKind, Signature};
+use ndarray_broadcast::{BroadcastError, BroadcastTo, ErrorKind, Signature};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -335,6 +336,33 @@ cannot accept shape [7, 7, 6] as ixix2..5
   [7, 7,    6]
   [i, i, 2..5]
             ^ axis 2: size 6, expected 2..5",
+    );
+}
+
+/// An axis of a target is counted as for an array: those that keep their size count too.
+#[test]
+fn axes_of_targets() {
+    let error = |array: &str, target: [Option<&str>; 3]| {
+        let target = target.map(|size| size.map(|size| size.parse().unwrap()));
+        Names::new().infer("x", &ShapeOp::Target(target.into()), [&p(array)]).unwrap_err()
+    };
+    assert_eq!(
+        format!("{:#}", error("?x?x?", [None, Some("n:2..3"), Some("n:4..5")])),
+        "\
+cannot broadcast shape ?x?x? of x to [-1, n:2..3, n:4..5]
+  [ ?,      ?,      ?]
+  [-1, n:2..3, n:4..5]
+            ^       ^ n is 2..3 at axis 1 of the target of x and 4..5 at axis 2 of the target of x",
+    );
+    assert_eq!(
+        error("4xnx?", [None, Some("3"), Some("n:4")]).to_string(),
+        "cannot broadcast shape 4xnx? of x to [-1, 3, n:4..4]: axis 1 has sizes 4 and 3, \
+         expected equal sizes or 1 in the array, and n is 4 at axis 2 of the target of x",
+    );
+    assert_eq!(
+        Array3::<f64>::zeros((4, 5, 1)).broadcast_to([-1, -2, -1]).unwrap_err().to_string(),
+        "cannot broadcast shape [4, 5, 1] to [-1, -2, -1]: axis 1 of the target is -2, \
+         expected -1 or a size from 0 to isize::MAX",
     );
 }
 

@@ -1,7 +1,7 @@
 //! From partial shapes to real ones.
 
 use super::p;
-use common::oracle::{Names, covers, joint_shape, worlds};
+use common::oracle::{Names, covers, joint_shape, product, worlds};
 use ndarray_broadcast::broadcast_shapes;
 use ndarray_broadcast::partial::{
     Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes, verify,
@@ -23,13 +23,20 @@ fn partial(axes: usize) -> impl Strategy<Value = PartialShape> {
     vec(small(), 0..=axes).prop_map(PartialShape::from)
 }
 
+/// A result, whose names may have a range.
+fn declared(axes: usize) -> impl Strategy<Value = PartialShape> {
+    let ranged = (prop_oneof![Just("n"), Just("m")], 0..4_usize, 0..3_usize)
+        .prop_map(|(name, lo, len)| Dim::name_in(name, lo..=lo + len).unwrap());
+    vec(prop_oneof![3 => small(), 2 => ranged], 0..=axes).prop_map(PartialShape::from)
+}
+
 /// Whether `result` is of shape `joint`: a name that no operand has is what it stands for first.
 fn agrees(operands: &[PartialShape], result: &PartialShape, mut names: Names, joint: &[usize]) -> bool {
     let dims = result.dims().unwrap();
     for (i, name) in ["n", "m"].into_iter().enumerate() {
-        let name = Dim::name(name).unwrap();
-        let first = dims.iter().position(|dim| *dim == name).and_then(|axis| joint.get(axis));
-        let free = !operands.iter().any(|shape| shape.dims().unwrap().contains(&name));
+        let is_name = |dim: &Dim| matches!(dim, Dim::Name(own) if own.as_str() == name);
+        let first = dims.iter().position(is_name).and_then(|axis| joint.get(axis));
+        let free = !operands.iter().any(|shape| shape.dims().unwrap().iter().any(is_name));
         names[i] = *first.filter(|_| free).unwrap_or(&names[i]);
     }
     dims.len() == joint.len() && dims.iter().zip(joint).all(|(dim, &size)| covers(dim, names, size))
@@ -111,7 +118,7 @@ proptest! {
 
     /// A declared result of up to two axes, whatever names it shares with the operands.
     #[test]
-    fn result_as_enumerated(operands in vec(partial(2), 1..4), result in partial(2)) {
+    fn result_as_enumerated(operands in vec(partial(2), 1..4), result in declared(2)) {
         let worlds = worlds(&operands, 3);
         prop_assume!(worlds.len() < 20_000);
         let expected: Vec<_> = worlds
@@ -243,4 +250,29 @@ fn unranked() {
     assert_eq!(decide(&[p("*")]), Decision::Always);
     assert_eq!(decide(&[p("*"), p("1x1")]), Decision::Always);
     assert_eq!(decide(&[]), Decision::Always);
+}
+
+/// The checks of an operand `*` hold exactly where the joint shape is the result.
+#[test]
+fn results_of_unranked() {
+    let sizes = || (0..6).collect::<Vec<usize>>();
+    let shapes = [vec![vec![]], product(&[sizes()]), product(&[sizes(), sizes()])].concat();
+    for text in ["n:3..4xn:3..4", "n:3..4xn", "nxn:3..4", "n:3..3xn", "nxm:3..4", "mxn:3..4", "n:2..3xn:3..4"]
+    {
+        let result = p(text);
+        for operands in [vec![p("*")], vec![p("*"), p("m:..3")]] {
+            let checks = decide_result(&operands, &result).checks().unwrap();
+            let plan = Plan::new(operands.clone()).unwrap().with_result(result.clone()).unwrap();
+            for (names, others) in worlds(&operands[1..], 3) {
+                for shape in &shapes {
+                    let shapes = [vec![shape.clone()], others.clone()].concat();
+                    let expected =
+                        joint_shape(&shapes).filter(|joint| agrees(&operands[1..], &result, names, joint));
+                    let hold = checks.iter().all(|check| check.holds(&shapes));
+                    assert_eq!(hold, expected.is_some(), "{operands:?} to {result}: {shapes:?}, {checks:?}");
+                    assert_eq!(plan.joint_shape(&shapes).ok(), expected, "{operands:?} to {result}");
+                }
+            }
+        }
+    }
 }

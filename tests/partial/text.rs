@@ -267,4 +267,13 @@ fn checks() {
     assert_eq!(result(&["?xn"], "nxn"), ["axis 0 of operand 0 equals axis 1 of operand 0"]);
     assert_eq!(result(&["?x?"], "kxk"), ["axis 1 of operand 0 equals axis 0 of the result"]);
     assert_eq!(result(&["*"], "4"), ["the result has 1 axis", "axis 0 of the result is 4"]);
+    assert_eq!(
+        result(&["*"], "n:3..4xn:3..4"),
+        [
+            "the result has 2 axes",
+            "axis 0 of the result is from 3 to 4",
+            "axis 1 of the result is from 3 to 4",
+            "axis 1 of the result equals axis 0 of the result",
+        ]
+    );
 }

@@ -6,7 +6,7 @@ mod tokens;
 pub(crate) use cores::{CoreAxis, Cores};
 
 use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
-use crate::error::{BroadcastError, ConstText, ErrorBuilder, Mark, caller, fail};
+use crate::error::{BroadcastError, ConstText, ErrorBuilder, Mark, Result, caller, fail};
 use alloc::vec::Vec;
 use core::fmt;
 use cores::Symbol;
@@ -74,7 +74,7 @@ impl<'s> Signature<'s> {
     /// # Equivalents
     /// `numpy.vectorize(f, signature=…)`, without fixed and optional sizes; NumPy's C function
     /// `PyUFunc_FromFuncAndDataAndSignature` has these too.
-    pub fn new(text: &'s str) -> Result<Self, BroadcastError> {
+    pub fn new(text: &'s str) -> Result<Self> {
         match check(text.as_bytes()) {
             Ok(counts) => Ok(Self { text, counts }),
             Err((position, expected)) => Err(BroadcastError::invalid_text(text, position, expected)),
@@ -160,7 +160,7 @@ impl<'s> Signature<'s> {
     ///
     /// # Equivalents
     /// The shape checks of NumPy's generalised ufuncs.
-    pub fn resolve(&self, shapes: &[&[usize]]) -> Result<SignatureShapes<'s>, BroadcastError> {
+    pub fn resolve(&self, shapes: &[&[usize]]) -> Result<SignatureShapes<'s>> {
         let whole = shapes.iter().map(|shape| BatchShape::new(shape, shape.len()));
         let mut parts = whole.collect::<Result<Vec<_>, _>>()?;
         let mut cores = self.cores(&parts)?;
@@ -184,7 +184,7 @@ impl<'s> Signature<'s> {
     /// [`OperandCount`](crate::ErrorKind::OperandCount) for another number of operands;
     /// [`ResultCount`](crate::ErrorKind::ResultCount) for several results;
     /// the other errors of [`resolve`](Self::resolve), except those about batches.
-    pub(crate) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>, BroadcastError> {
+    pub(crate) fn base_of_result(&self, parts: &[BatchShape<'_>]) -> Result<Vec<usize>> {
         let mut cores = self.cores(parts)?;
         if self.results() != 1 {
             let (builder, found) = (self.builder(parts), self.results());
@@ -200,7 +200,7 @@ impl<'s> Signature<'s> {
     }
 
     /// The base axes, without the missing optional ones.
-    fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>, BroadcastError> {
+    fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>> {
         if parts.len() != self.operands() {
             return Err(self.operand_count(self.builder(parts), parts.len()));
         }
@@ -210,11 +210,7 @@ impl<'s> Signature<'s> {
     }
 
     /// Checks the bases of the operands, and gives those of the results.
-    fn results_of(
-        &self,
-        cores: &mut Cores<'s>,
-        parts: &[BatchShape<'_>],
-    ) -> Result<Vec<Vec<usize>>, BroadcastError> {
+    fn results_of(&self, cores: &mut Cores<'s>, parts: &[BatchShape<'_>]) -> Result<Vec<Vec<usize>>> {
         for (operand, part) in parts.iter().enumerate() {
             let (expected, found) = (cores.bases[operand].len(), part.base().len());
             if found != expected {

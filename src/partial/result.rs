@@ -1,0 +1,353 @@
+//! Decisions, and the verification of a result's declared shape.
+
+use super::dim::{Dim, Span};
+use super::place::{Clash, PackedPlace, compact};
+use super::shape_op::{InferredShapes, ShapeOp};
+use super::solver::System;
+use super::statement::{Call, Statement, check_overflow, list};
+use super::{Check, Names, PartialShape, Place};
+use crate::error::{BroadcastError, Count, ErrorBuilder, Result, caller, fail};
+use crate::shape::ByName;
+use alloc::vec::Vec;
+
+/// Whether operands go together, decided from their partial shapes.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{decide, Decision};
+///
+/// assert_eq!(decide(&["?x1".parse()?, "3".parse()?]), Decision::Always);
+/// assert!(matches!(decide(&["2".parse()?, "3".parse()?]), Decision::Never(_)));
+/// let Decision::Depends(checks) = decide(&["?".parse()?, "3".parse()?]) else { unreachable!() };
+/// assert_eq!(checks[0].to_string(), "axis 0 of operand 0 is 1 or 3");
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `shape.cstr_broadcastable` in MLIR folds to a true witness or stays; it has no answer for never.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Decision {
+    /// All shapes that the operands accept go together.
+    Always,
+    /// No shapes that the operands accept go together; the error says why.
+    Never(BroadcastError),
+    /// Shapes that the operands accept go together exactly where all these checks hold; there is at
+    /// least one.
+    Depends(Vec<Check>),
+}
+
+/// Always, never, or where the checks hold.
+impl From<Result<InferredShapes<'_>>> for Decision {
+    fn from(found: Result<InferredShapes<'_>>) -> Self {
+        found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
+    }
+}
+
+impl Decision {
+    pub(super) fn from_checks(checks: Vec<Check>) -> Self {
+        if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
+    }
+
+    /// The checks that remain, or the error of [`Never`](Self::Never).
+    ///
+    /// # Errors
+    /// The error of [`Never`](Self::Never).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray_broadcast::partial::decide;
+    ///
+    /// assert_eq!(decide(&["?".parse()?, "1".parse()?]).checks()?, []);
+    /// assert_eq!(decide(&["?".parse()?, "2".parse()?]).checks()?.len(), 1);
+    /// assert!(decide(&["3".parse()?, "2".parse()?]).checks().is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// As [`Decision`].
+    pub fn checks(self) -> Result<Vec<Check>> {
+        match self {
+            Self::Always => Ok(Vec::new()),
+            Self::Never(error) => Err(error),
+            Self::Depends(checks) => Ok(checks),
+        }
+    }
+}
+
+/// Whether operands go together: always, never, or where certain checks hold.
+///
+/// # Shapes
+/// Aligned at the right, as in [`infer_shapes`](super::infer_shapes). `Always` and `Never` are certain:
+/// of all shapes that the operands [accept](PartialShape::accepts), with one size for each name, all go
+/// together or none do. The answer is about the sizes of axes. A result that is too large as a whole is
+/// `Never` only if the smallest possible result is too large; otherwise, [`Plan`](super::Plan) finds it at
+/// run time. The order of the operands does not change the answer. No operands at all go together.
+///
+/// # Errors
+/// None; [`Decision::Never`] has the error of [`infer_shapes`](super::infer_shapes).
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{decide, Decision, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let words = |operands: &[PartialShape]| -> Vec<String> {
+///     decide(operands).checks().unwrap().iter().map(ToString::to_string).collect()
+/// };
+/// assert_eq!(words(&[p("4x?"), p("1"), p("2..")]), ["axis 1 of operand 0 is 1 or equals axis 0 of operand 2"]);
+/// assert_eq!(
+///     words(&[p("?"), p("n"), p("1x?")]),
+///     ["the sizes other than 1 of axis 0 of operand 0, axis 0 of operand 1 and axis 1 of operand 2 are equal"],
+/// );
+/// assert_eq!(words(&[p("*"), p("3")]), ["operand 0 goes together with all others"]);
+/// assert_eq!(decide(&[p("nx1"), p("nx0..1"), p("0")]), Decision::Always);
+/// assert!(matches!(decide(&[p("0"), p("?"), p("3")]), Decision::Never(_)));
+/// ```
+///
+/// # Equivalents
+/// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
+/// `broadcast_merge_into` refuses where it is sure.
+pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
+    ShapeOp::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
+}
+
+/// Whether operands go together and give a result of a declared shape.
+///
+/// # Shapes
+/// As [`decide`], and `result` accepts the joint shape. A name of the result stands for the same size as
+/// in the operands. The answers are certain. Only where many names could each have many sizes of the result, an impossible
+/// result may give checks that cannot all hold, because finding out would take too long.
+///
+/// # Errors
+/// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
+/// [`AllowCast`](super::ResultRule::AllowCast). With an operand `*`, which may have further axes, only a result with too
+/// few axes is an error about their number: [`TooFewAxes`](crate::ErrorKind::TooFewAxes).
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{decide_result, Decision, PartialShape};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// let checks = decide_result(&[p("?x1"), p("?")], &p("4x?")).checks()?;
+/// assert_eq!(checks.len(), 1);
+/// assert_eq!(checks[0].to_string(), "axis 0 of operand 0 is 4");
+/// assert_eq!(decide_result(&[p("nx1"), p("3")], &p("nx3")), Decision::Always);
+/// assert!(matches!(decide_result(&[p("1"), p("1")], &p("4")), Decision::Never(_)));
+/// assert!(matches!(decide_result(&[p("1"), p("*")], &p("4")), Decision::Depends(_)));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// MLIR's verifier checks the table only: a cast that does not hold is undefined behaviour there.
+pub fn decide_result<'p>(
+    operands: impl IntoIterator<Item = &'p PartialShape>,
+    result: &PartialShape,
+) -> Decision {
+    let operands: Vec<_> = operands.into_iter().collect();
+    result_checks(&operands, result, None).map_or_else(Decision::Never, Decision::from_checks)
+}
+
+/// The rule for the declared shape of a result and the inferred one.
+///
+/// The table and the pseudo-code of MLIR's document differ; this names the two rules.
+///
+/// | inferred | declared | `AllowCast` | `Exact` |
+/// |---|---|---|---|
+/// | `?` | `4` | yes | no |
+/// | `4` | `?` | yes | yes |
+/// | `4` | `4` | yes | yes |
+/// | `2..5` | `3..9` | yes | no |
+/// | `3` | `4` | no | no |
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{verify, ResultRule};
+///
+/// let (operand, result) = ("?".parse()?, "4".parse()?);
+/// assert!(verify(&[operand], &result, ResultRule::AllowCast).is_ok());
+/// # let operand = "?".parse()?;
+/// assert!(verify(&[operand], &result, ResultRule::Exact).is_err());
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// `AllowCast` is closer to MLIR's verifier; see [`verify`](super::verify()).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResultRule {
+    /// The document's table: a declared size is possible for the inferred one, so that an unknown size
+    /// may be cast to a known one. The cast remains to be checked: see [`Plan`](super::Plan).
+    AllowCast,
+    /// The document's pseudo-code: a declared size covers all sizes of the inferred one, so that nothing
+    /// remains to be checked.
+    Exact,
+}
+
+/// Whether operands of these shapes can give a result of the declared shape `result`.
+///
+/// # Shapes
+/// At least one operand. The operands with a known number of axes have a joint shape with exactly as many
+/// axes as the result, and each axis of the result agrees with the inferred one under `rule`. If all
+/// operands or the result are `*`, nothing is compared; an operand `*` is left out, although it may have more axes
+/// or larger ones, which only [`Plan::with_result`](super::Plan::with_result) checks. A name of the result stands for
+/// the same size everywhere, in operands too.
+///
+/// # Errors
+/// In this order: [`NoOperands`](crate::ErrorKind::NoOperands);
+/// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as
+/// in [`infer_result_shape`](super::infer_result_shape);
+/// [`AxisCount`](crate::ErrorKind::AxisCount) where the result has more or fewer axes than inferred;
+/// [`ResultSize`](crate::ErrorKind::ResultSize) with the first axis that does not agree. Before it,
+/// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::partial::{verify, PartialShape, ResultRule};
+///
+/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
+/// verify(&[p("?x1"), p("3")], &p("4x3"), ResultRule::AllowCast)?;
+/// assert!(verify(&[p("?x1"), p("3")], &p("4x3"), ResultRule::Exact).is_err());
+/// assert_eq!(
+///     verify(&[p("1"), p("1")], &p("4"), ResultRule::AllowCast).unwrap_err().to_string(),
+///     "cannot verify result 4 of operands 1 and 1: axis 0 is inferred as 1 and declared as 4, \
+///      expected a size that the inferred one can be",
+/// );
+/// assert_eq!(
+///     verify(&[p("3"), p("3")], &p("1x3"), ResultRule::AllowCast).unwrap_err().to_string(),
+///     "cannot verify result 1x3 of operands 3 and 3: the result has 2 axes, expected 1",
+/// );
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The verifier of MLIR's `ResultsBroadcastableShape`, which lets the result have more axes than
+/// inferred where its document does not.
+pub fn verify<'p>(
+    operands: impl IntoIterator<Item = &'p PartialShape>,
+    result: &PartialShape,
+    rule: ResultRule,
+) -> Result<()> {
+    result_checks(&operands.into_iter().collect::<Vec<_>>(), result, Some(rule)).map(|_| ())
+}
+
+/// The checks that remain for operands and a declared result, or, under a rule, none: an operand `*` is left out.
+///
+/// # Errors
+/// Those of [`verify`].
+pub(super) fn result_checks(
+    operands: &[&PartialShape],
+    result: &PartialShape,
+    rule: Option<ResultRule>,
+) -> Result<Vec<Check>> {
+    let call = Call { words: &caller::VERIFY, ..Call::new(None, operands) };
+    let builder = || call.builder().to(result);
+    if operands.is_empty() {
+        let builder = call.builder_of(&caller::VERIFY_NOTHING).to(result);
+        return Err(fail!(builder, NoOperands, "there are no operands, expected at least 1"));
+    }
+    let (Statement { mut conditions, .. }, mut names) = (call.together(), Names::new());
+    conditions.entries.reserve_exact(result.ndim().unwrap_or(0));
+    let ndim = conditions.count;
+    let (mut system, checks) = call.solve(conditions, &mut names).map_err(|clash| clash.error(builder()))?;
+    let sizes = list(ndim, &mut |axis| system.size(axis).0);
+    check_overflow(&sizes, &builder)?;
+    let mut checks = call.with_unranked(checks, &sizes);
+    let unranked = operands.iter().filter(|shape| shape.ndim().is_none()).count();
+    let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == operands.len());
+    let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
+    match declared.len() {
+        found if open && found >= ndim => checks.push(Check::ResultAxes { ndim: found }),
+        found if open => return Err(builder().too_few_axes("result", ndim, found)),
+        found if found != ndim => {
+            let found = Count(found);
+            return Err(fail!(builder(), AxisCount, "the result has {found}, expected {ndim}"));
+        }
+        _ => {}
+    }
+    if rule != Some(ResultRule::AllowCast) {
+        let uncertain = add_checks(&mut checks, &system, operands, declared, open);
+        if let Some((axis, inferred)) = uncertain.filter(|_| rule.is_some()) {
+            return Err(result_size(builder(), axis, [&inferred, &declared[axis]], "all sizes"));
+        }
+    }
+    if rule != Some(ResultRule::Exact) {
+        system.declare(declared, !open).map_err(|clash| {
+            let Clash::Sizes { axis, .. } = clash else { return clash.error(builder()) };
+            let inferred = (axis + ndim).checked_sub(declared.len()).map_or(&Dim::Unknown, |i| &sizes[i]);
+            result_size(builder(), axis, [inferred, &declared[axis]], "a size")
+        })?;
+    }
+    Ok(checks)
+}
+
+/// Adds the checks of declared sizes that do not cover all sizes of the inferred ones. Returns the first such axis with the
+/// inferred size. If the operands are `open`, each axis of the result may have any size.
+fn add_checks(
+    checks: &mut Vec<Check>,
+    system: &System<'_>,
+    operands: &[&PartialShape],
+    declared: &[Dim],
+    open: bool,
+) -> Option<(usize, Dim)> {
+    let (mut uncertain, mut places) = (None, first_places(operands));
+    for (axis, dim) in declared.iter().enumerate() {
+        let (inferred, span) = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
+        let (name, covers, mut place) = (dim.as_name(), dim.span().covers(span), Place::Result { axis });
+        let known = name.and_then(|name| places.get(name).copied());
+        let is_same = match known {
+            // no name, or a new one, which this axis defines
+            None => true,
+            Some(_) if !matches!(inferred, Dim::Known(_) | Dim::Name(_)) => false,
+            Some(Place::Result { axis }) => system.size(axis).0 == inferred,
+            Some(_) => name.and_then(|name| system.vars.dim_of(name)).as_ref() == Some(&inferred),
+        };
+        if !covers || !is_same {
+            if !open {
+                // the only size at the axis that may differ from 1 is the result's size
+                let mut own = system.axes.at(axis).iter().filter(|entry| *entry.dim != Dim::Known(1));
+                place = own.next().filter(|_| own.next().is_none()).map_or(place, |only| only.place.into());
+            }
+            // a name that stands somewhere else may have a range of its own here
+            if known.is_none() || !covers {
+                checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
+            }
+            if let Some(other) = known.filter(|other| *other != place) {
+                checks.push(Check::Equals { place, other, or_one: false });
+            }
+            uncertain = uncertain.or(Some((axis, inferred)));
+        }
+        if let Some(name) = name {
+            places.or_insert(name, place);
+        }
+    }
+    uncertain
+}
+
+/// The first axis of each name in the operands.
+fn first_places(operands: &[&PartialShape]) -> ByName<Place> {
+    let mut places = ByName::new();
+    for (operand, shape) in operands.iter().enumerate() {
+        for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
+            if let Some(name) = dim.as_name() {
+                places.or_insert(name, Place::from(PackedPlace::at(compact(operand), axis)));
+            }
+        }
+    }
+    places
+}
+
+/// The error of a declared size that does not agree with the inferred one.
+#[cold]
+fn result_size(builder: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
+    let [inferred, declared] = dims;
+    let named = inferred.as_name().or(declared.as_name()).is_some();
+    let rest = if named { ", and one size for each name" } else { "" };
+    let mark = PackedPlace::at(PackedPlace::RESULT, axis).mark();
+    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[inferred, declared]);
+    fail!(
+        builder,
+        ResultSize,
+        "axis {axis} is inferred as {inferred} and declared as {declared}, \
+         expected {sizes} that the inferred one can be{rest}"
+    )
+}
