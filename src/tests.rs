@@ -11,7 +11,7 @@ use std::string::ToString;
 
 /// Up to three axes, of which one reaches the widths of panels and their tails.
 fn shape(random: &mut Random) -> Vec<usize> {
-    let mut shape: Vec<usize> = (0..1 + random.below(3)).map(|_| 1 + random.below(3)).collect();
+    let mut shape: Vec<usize> = (0..=random.below(3)).map(|_| 1 + random.below(3)).collect();
     let axis = random.below(shape.len());
     shape[axis] = [2, 8, 9, 17, 33][random.below(5)];
     shape
@@ -105,7 +105,9 @@ fn sums<A: LinalgScalar + PartialEq + Debug + Send + Sync>(seed: u64, element: i
         assert_eq!(fused.sum_axes(&axes[..]).expect("axes"), of_products);
 
         let mut kept = whole.shape().to_vec();
-        axes.iter().for_each(|&axis| kept[axis] = 1);
+        for &axis in &axes {
+            kept[axis] = 1;
+        }
         let mut out =
             ArrayD::from_elem(kept.iter().rev().copied().collect::<Vec<_>>(), A::one()).reversed_axes();
         fused.add_sum_to(&mut out).expect("shapes fit");

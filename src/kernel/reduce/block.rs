@@ -31,11 +31,10 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
             return None;
         }
     }
-    let first_kept = loops.iter().position(|l| l.is_kept());
+    let first_kept = loops.iter().position(Loop::is_kept);
     // the halves of a reduced loop share outputs, and results without an output are in the order of the kept loops
-    let may_be_cut = |&place: &usize| match loops[place].is_kept() {
-        true => has_output || Some(place) == first_kept,
-        false => !has_output,
+    let may_be_cut = |&place: &usize| {
+        if loops[place].is_kept() { has_output || Some(place) == first_kept } else { !has_output }
     };
     let last = sum_loop.or_else(|| near_loop(nest).map(|near| near.0));
     let mut places = (0..loops.len()).filter(may_be_cut);
