@@ -22,13 +22,13 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{append_results, fold_block, place_to_halve, shape_of};
+use block::{fold_block, place_to_halve, shape_of, with_results};
 
 use super::ensure;
-use super::memory::{Buffer, Reserved, STACK_BYTES, Scratch, Slots, filled};
+use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots};
 use super::nest::{
-    Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
-    SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane,
+    Destination, Dropped, ErasedNest, InputSet, LaneItem, Nest, Output, RawInputs, Reduction, SMALL_NEST,
+    SharedVisitor, Store, Written, can_leak, for_each_lane,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
@@ -198,33 +198,35 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     fn run_large<'t>(&self, destination: Destination<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
         match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => reduce_halves(nest.arranged()).0,
+            Some(nest) => reduce_halves(nest.arranged(), &mut Scratch::new()).0,
             None => Written::none(),
         }
     }
 }
 
-/// Stores the results of a nest, or returns them in the order of the kept loops if it has no outputs.
-fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
+/// Stores the results of a nest, or returns them in the order of the kept loops if it has no outputs. `memory` is for a block.
+fn reduce_halves<'s, A: Clone>(
+    nest: Nest<'_, Reduction<'_, 's, A>>,
+    memory: &mut Scratch,
+) -> (Written<'s>, Vec<A>) {
     #[inline(never)]
     fn reduce_copied<'s, A: Clone>(
         nest: Nest<'_, Reduction<'_, 's, A>>,
         copied: InputSet,
+        memory: &mut Scratch,
     ) -> (Written<'s>, Vec<A>) {
-        reduce_halves(nest.with_copies(copied, &mut Scratch::new()))
+        reduce_halves(nest.with_copies(copied, &mut Scratch::new()), memory)
     }
-    let Some(place) = place_to_halve(&nest) else {
-        return match nest.to_copy() {
-            (_, 0) => reduce_block(nest),
-            (copied, _) => reduce_copied(nest, copied),
-        };
-    };
+    if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
+        return reduce_copied(nest, copied, memory);
+    }
+    let Some(place) = place_to_halve(&nest) else { return reduce_block(nest, memory) };
     let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
     if !is_kept && nest.has_output() {
-        let (_, results) = reduce_halves(nest.inputs(&mut ErasedNest::on_heap()));
+        let (_, results) = reduce_halves(nest.inputs(&mut ErasedNest::on_heap()), memory);
         return (nest.store_results(&results), Vec::new());
     }
-    let [(mut written, mut results), (more, others)] = nest.run_halves(place, reduce_halves);
+    let [(mut written, mut results), (more, others)] = nest.run_halves(place, memory, reduce_halves);
     written.add(more);
     if is_kept {
         results.extend(others);
@@ -235,19 +237,18 @@ fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written
 }
 
 #[inline(never)]
-fn reduce_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
+fn reduce_block<'s, A: Clone>(
+    nest: Nest<'_, Reduction<'_, 's, A>>,
+    memory: &mut Scratch,
+) -> (Written<'s>, Vec<A>) {
     if nest.is_unreduced() {
         return (nest.fill_unreduced(), Vec::new());
     }
-    let len = nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product();
-    if !nest.has_output() {
-        let results = filled(len, |slots| Written::appended(slots, |to| append_results(nest, to)));
-        return (Written::none(), results);
-    }
-    let (mut buffer, mut erased) = (Buffer::<16>::new(), ErasedNest::new());
-    let mut results = buffer.vec(len);
-    append_results(nest.inputs(&mut erased), &mut results);
-    (nest.store_results(&results), Vec::new())
+    let mut erased = ErasedNest::new();
+    with_results(nest.inputs(&mut erased), memory, |results| match nest.has_output() {
+        true => (nest.store_results(results), Vec::new()),
+        false => (Written::none(), results.to_vec()),
+    })
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.
