@@ -28,7 +28,6 @@ use super::nest::{
     SerialPass, SharedVisitor, Steps, Visit, Visitor, WIDE, Write, Written, fill, is_dense, par_fill,
     par_visit, steps as steps_of, visit,
 };
-use super::order::AxisOrder;
 use super::source::Cloned;
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -56,17 +55,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    filled(reserved, Some(&**inputs), inputs, rows)
-}
-
-/// [`to_new`] with an order of axes, or in standard layout.
-fn filled<R, E: Elements, D: Dimension>(
-    reserved: Reserved<R, D>,
-    order: Option<&dyn AxisOrder>,
-    inputs: &Inputs<'_, E>,
-    rows: &dyn FillsOf<R, E>,
-) -> Array<R, D> {
-    reserved.filled_by(order, |out| fill(out, inputs, rows))
+    reserved.filled_by(Some(&**inputs), |out| fill(out, inputs, rows))
 }
 
 /// A copy of an array in standard layout.
@@ -78,7 +67,10 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
         Some(elements) => reserved.cloned(elements),
         // collected into a `Vec`: a panic drops the clones made so far
         None if const { needs_drop::<A>() } => reserved.cloned(array),
-        None => filled(reserved, None, &Inputs::from((array,)), &Visitor::new(Write(Cloned))),
+        None => {
+            let (inputs, cloned) = (Inputs::from((array,)), Visitor::new(Write(Cloned)));
+            reserved.filled_by(None, |out| fill(out, &inputs, &cloned))
+        }
     }
 }
 

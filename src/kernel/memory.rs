@@ -350,19 +350,6 @@ impl<A> DerefMut for SliceVec<'_, A> {
     }
 }
 
-/// A vector of `len` elements that `fill` writes. They have no drop glue.
-///
-/// # Panics
-/// If `fill` did not write every slot.
-#[inline]
-pub(crate) fn filled<A>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
-    let mut elements = Vec::with_capacity(len);
-    SliceVec { memory: &mut elements.spare_capacity_mut()[..len], len: 0 }.filled(len, fill);
-    // SAFETY: The first `len` elements were written.
-    unsafe { elements.set_len(len) };
-    elements
-}
-
 /// A list on the stack, or on the heap once it has more than `N` items.
 pub(crate) struct List<T: Copy, const N: usize> {
     /// The first `len` items are initialised.

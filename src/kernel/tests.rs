@@ -1,7 +1,7 @@
 //! Nests, copies and buffers against models that go index by index, and misuse of safe functions.
 
 use super::ensure;
-use super::memory::{Buffer, List, Reserved, filled};
+use super::memory::{Buffer, List, Reserved, Slots};
 use super::nest::{
     AxisSelection, BaseInputs, BaseOutput, Destination, Elements, ErasedNest, Inputs, Loop, MapElement,
     MapReduce, Nest, OrderedAxes, Output, Reduction, SerialPass, SharedVisitor, Visit, Visitor, Write,
@@ -99,6 +99,11 @@ fn panic_of<R>(run: impl FnOnce() -> R) -> String {
             Err(payload) => payload.downcast_ref::<&str>().expect("a message").to_string(),
         },
     }
+}
+
+/// A vector of `len` elements that `fill` writes. They have no drop glue.
+fn filled<A: Clone>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
+    Buffer::<1>::new().vec(len).filled(len, fill).to_vec()
 }
 
 /// Keeps the first of two elements.

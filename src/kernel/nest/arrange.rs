@@ -2,14 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::{NARROW, WIDE};
+use super::panels::{MAX_ROWS, NARROW, WIDE};
 use super::{Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
 use core::ptr::null_mut;
-
-/// The fewest times that a copy is read.
-const MIN_READS: usize = 8;
 
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
@@ -89,7 +86,7 @@ impl ErasedNest {
         let last = self.loops.len().saturating_sub(1);
         let [.., row, lane] = &self.loops[..] else { return };
         let gaps = self.with_gaps(row);
-        let is_read = |k: usize| !gaps.contains(k) || may_copy && self.reads(k) >= MIN_READS;
+        let is_read = |k: usize| !gaps.contains(k) || may_copy && self.reads(k) > 1;
         if !lane.kept
             && row.kept
             && lane.len < WIDE
@@ -176,15 +173,13 @@ impl ErasedNest {
     #[inline]
     pub(super) fn merge(&mut self) {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
-        let has_output = self.operands.has_output;
-        let is_reduction = has_output && self.loops.iter().any(|l| !l.kept);
-        let operands = usize::from(!has_output)..self.operands.count;
+        let is_reduction = self.operands.has_output && self.loops.iter().any(|l| !l.kept);
         for from in (0..to).rev() {
             let (outer, inner) = (self.loops[from], self.loops[to]);
             let continues =
                 |k: usize| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
             let may_merge = outer.kept == inner.kept && !(is_reduction && outer.kept);
-            if may_merge && operands.clone().all(continues) {
+            if may_merge && (0..self.operands.count).all(continues) {
                 self.loops[to].len *= outer.len;
             } else {
                 to -= 1;
@@ -201,10 +196,12 @@ impl ErasedNest {
         }
     }
 
-    /// Cuts the loop at `place`: this nest keeps the first half of its steps, and `scratch` becomes the nest of the others.
+    /// Cuts the loop at `place`: this nest keeps the first half of its steps, and `scratch` becomes the nest of the others. Long
+    /// halves are multiples of the most rows of a block.
     pub(super) fn halve<'n>(&'n mut self, place: usize, scratch: &mut ErasedNest) -> &'n mut Self {
         let l = self.loops[place];
-        let half = l.len / 2;
+        let parts = l.len.div_ceil(MAX_ROWS);
+        let half = if parts > 2 { parts / 2 * MAX_ROWS } else { l.len / 2 };
         ensure(l.kept || !self.operands.has_output, "parts share an output");
         ensure(half > 0, "a loop of one step is halved");
         scratch.copy_from(self);

@@ -192,10 +192,12 @@ impl ErasedNest {
         self.loops.copy_from(&other.loops);
     }
 
-    /// Copies the nest to `scratch`, without access to the output. Its loops are merged by the inputs alone.
+    /// Copies the nest to `scratch`, without the output, whose layout no longer matters: loops are merged by the
+    /// inputs alone.
     fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
         scratch.copy_from(self);
         scratch.operands.has_output = false;
+        scratch.loops.iter_mut().for_each(|l| l.strides[0] = 0);
         scratch.merge();
         scratch
     }

@@ -946,7 +946,7 @@ impl<A> Clone for Reduction<'_, '_, A> {
 impl<A> Copy for Reduction<'_, '_, A> {}
 
 /// Runs a half of a reduction. Its results are written or returned. Not a closure, which might have state.
-type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>) -> (Written<'s>, Vec<A>);
+type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> (Written<'s>, Vec<A>);
 
 /// A half of a reduction, which may be sent to another thread.
 struct Half<'n, 'a, 's, A> {
@@ -962,7 +962,7 @@ unsafe impl<A> Send for Half<'_, '_, '_, A> {}
 impl<A> Half<'_, '_, '_, A> {
     #[inline]
     fn run(&mut self) {
-        self.result = self.nest.take().map(self.run);
+        self.result = self.nest.take().map(|nest| (self.run)(nest, &mut Scratch::new()));
     }
 }
 
@@ -991,13 +991,18 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         Some(Self { erased, pass: Reduction { source, store, brand: PhantomData } })
     }
 
-    /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads.
+    /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
     #[inline]
-    pub(crate) fn run_halves(self, place: usize, run: RunHalf<'a, 's, A>) -> [(Written<'s>, Vec<A>); 2] {
-        let (join, mut scratch) = (self.pass.source.join(), ErasedNest::on_heap());
-        let is_large = steps(self.loops()) / 2 >= GRAIN;
-        let [first, second] = self.halves(place, &mut scratch);
-        let Some(join) = join.filter(|_| is_large) else { return [run(first), run(second)] };
+    pub(crate) fn run_halves(
+        self,
+        place: usize,
+        scratch: &mut Scratch,
+        run: RunHalf<'a, 's, A>,
+    ) -> [(Written<'s>, Vec<A>); 2] {
+        let join = self.pass.source.join().filter(|_| steps(self.loops()) / 2 >= GRAIN);
+        let mut second = ErasedNest::on_heap();
+        let [first, second] = self.halves(place, &mut second);
+        let Some(join) = join else { return [run(first, scratch), run(second, scratch)] };
         let mut first = Half { nest: Some(first), run, result: None };
         let mut second = Half { nest: Some(second), run, result: None };
         join(&mut || first.run(), &mut || second.run());

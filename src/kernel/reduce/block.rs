@@ -6,7 +6,7 @@
 
 use super::fold::{Fold, fold};
 use crate::kernel::map::near_loop;
-use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
+use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
 use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, steps, sum_count};
 use crate::kernel::threads::GRAIN;
 
@@ -26,8 +26,13 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
             return rows;
         }
         let elements = lengths(loops, sum_loop).map(|axis| axis.0).fold(1, usize::saturating_mul);
-        let in_place = if nest.elements().is_some() { 4 * most } else { most };
-        if !is_large && elements <= in_place && nest.to_copy().1 <= COPIES_BYTES {
+        // outer reduced loops are in a block where the inner ones are short
+        let outer =
+            loops.first().filter(|l| !l.is_kept() && sum_loop != Some(0)).map_or(usize::MAX, Loop::len);
+        // an array's elements are read where they are
+        let in_place = nest.elements().is_some();
+        let fits = if in_place { elements <= 4 * most } else { elements.max(4 * (elements / outer)) <= most };
+        if !is_large && fits && nest.to_copy().1 == 0 {
             return None;
         }
     }
@@ -36,15 +41,19 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
     let may_be_cut = |&place: &usize| {
         if loops[place].is_kept() { has_output || Some(place) == first_kept } else { !has_output }
     };
-    let last = sum_loop.or_else(|| near_loop(nest).map(|near| near.0));
+    let near = near_loop(nest).filter(|_| sum_loop.is_none());
+    let is_last = |&place: &usize| {
+        sum_loop == Some(place)
+            || near.is_some_and(|(near, steps)| near == place && loops[place].len() < 2 * steps)
+    };
     let mut places = (0..loops.len()).filter(may_be_cut);
-    places.clone().find(|&place| Some(place) != last).or_else(|| places.next())
+    places.clone().find(|place| !is_last(place)).or_else(|| places.next())
 }
 
 /// Whether the results of one block may be so many.
 pub(super) fn results_fit(loops: &[Loop], size: usize) -> bool {
     let kept = loops.iter().filter(|l| l.is_kept()).map(Loop::len);
-    kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / 4 / size
+    kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / size
 }
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
@@ -55,32 +64,38 @@ fn lengths(loops: &[Loop], sum_loop: Option<usize>) -> impl Iterator<Item = (usi
     })
 }
 
-/// Appends the results of a block to an empty vector.
-#[inline(never)]
-pub(super) fn append_results<A: Clone>(block: Nest<'_, Reduction<'_, '_, A>>, to: &mut SliceVec<'_, A>) {
+/// Calls `then` with the results of a block, which are in `memory`.
+pub(super) fn with_results<A: Clone, R>(
+    block: Nest<'_, Reduction<'_, '_, A>>,
+    memory: &mut Scratch,
+    then: impl FnOnce(&[A]) -> R,
+) -> R {
     let (op, sum_loop, prepare, mut shape) =
         (block.fold(), block.sum_loop(), block.prepare(), BlockShape::new());
     lengths(block.loops(), sum_loop).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
-    let len = shape.iter().map(|axis| axis.0).product();
-    if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
-        return fold_block(op, &shape, elements, to);
-    }
-    let compute = |to: &mut SliceVec<'_, A>| {
-        to.filled(len, |slots| match sum_loop {
-            Some(place) => block.sum_along(place, slots),
-            None => block.fill(slots),
-        });
-        if let Some(prepare) = prepare {
-            prepare(to);
-        }
+    let len = |may_be_reduced: bool| {
+        let sides = shape.iter().filter(|axis| axis.1 || may_be_reduced);
+        sides.map(|axis| axis.0).product::<usize>()
     };
-    if shape.iter().all(|axis| axis.1) {
-        return compute(to);
+    if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
+        let mut results = memory.vec(len(false));
+        fold_block(op, &shape, elements, &mut results);
+        return then(&results);
     }
-    let mut buffer = Scratch::new();
-    let mut elements = buffer.vec(len);
-    compute(&mut elements);
-    fold_block(op, &shape, &elements, to);
+    let mut elements = memory.vec(len(true) + len(false));
+    elements.filled(len(true), |slots| match sum_loop {
+        Some(place) => block.sum_along(place, slots),
+        None => block.fill(slots),
+    });
+    if let Some(prepare) = prepare {
+        prepare(&mut elements);
+    }
+    if shape.iter().all(|axis| axis.1) {
+        return then(&elements);
+    }
+    let (elements, mut results) = elements.split();
+    fold_block(op, &shape, elements, &mut results);
+    then(&results)
 }
 
 /// [`fold`] with scratch of the needed size.

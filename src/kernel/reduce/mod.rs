@@ -22,13 +22,13 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{append_results, fold_block, place_to_halve, results_fit, shape_of};
+use block::{fold_block, place_to_halve, results_fit, shape_of, with_results};
 
 use super::ensure;
-use super::memory::{Buffer, Reserved, STACK_BYTES, Scratch, Slots, filled};
+use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots};
 use super::nest::{
-    Destination, Dropped, ErasedNest, InputSet, LaneItem, Loop, Nest, Output, RawInputs, Reduction,
-    SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane,
+    Destination, Dropped, ErasedNest, InputSet, LaneItem, Nest, Output, RawInputs, Reduction, SMALL_NEST,
+    SharedVisitor, Store, Written, can_leak, for_each_lane,
 };
 use super::operation::Plus;
 use super::order::AxisOrder;
@@ -198,26 +198,33 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     fn run_large<'t>(&self, destination: Destination<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
         match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => reduce_halves(nest.arranged()).0,
+            Some(nest) => reduce_halves(nest.arranged(), &mut Scratch::new()).0,
             None => Written::none(),
         }
     }
 }
 
 /// Stores the results of a nest, or returns them in the order of the kept loops if it has no output. As soon as its results fit
-/// into a block, they are computed without the output.
-fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
+/// into a block, they are computed without the output. `memory` is for a block.
+fn reduce_halves<'s, A: Clone>(
+    nest: Nest<'_, Reduction<'_, 's, A>>,
+    memory: &mut Scratch,
+) -> (Written<'s>, Vec<A>) {
     if nest.has_output() && !nest.is_unreduced() && results_fit(nest.loops(), size_of::<A>()) {
-        return (store_results(nest), Vec::new());
+        return (store_results(nest, memory), Vec::new());
+    }
+    if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
+        return reduce_copied(nest, copied, memory);
     }
     let Some(place) = place_to_halve(&nest) else {
-        return match nest.to_copy() {
-            (_, 0) => reduce_block(nest),
-            (copied, _) => reduce_copied(nest, copied),
+        return if nest.is_unreduced() {
+            (nest.fill_unreduced(), Vec::new())
+        } else {
+            (Written::none(), with_results(nest, memory, <[A]>::to_vec))
         };
     };
     let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
-    let [(mut written, mut results), (more, others)] = nest.run_halves(place, reduce_halves);
+    let [(mut written, mut results), (more, others)] = nest.run_halves(place, memory, reduce_halves);
     written.add(more);
     if is_kept {
         results.extend(others);
@@ -228,39 +235,22 @@ fn reduce_halves<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written
 }
 
 #[inline(never)]
-fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> Written<'s> {
-    let mut erased = ErasedNest::new();
-    let inputs = nest.inputs(&mut erased).turned();
-    if place_to_halve(&inputs).is_some() || inputs.to_copy().1 > 0 {
-        return nest.store_results(&reduce_halves(inputs).1);
-    }
-    let (mut buffer, len) = (Buffer::<16>::new(), result_count(&inputs));
-    let mut results = buffer.vec(len);
-    append_results(inputs, &mut results);
-    nest.store_results(&results)
-}
-
-fn result_count<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> usize {
-    nest.loops().iter().filter(|l| l.is_kept()).map(Loop::len).product()
-}
-
-#[inline(never)]
 fn reduce_copied<'s, A: Clone>(
     nest: Nest<'_, Reduction<'_, 's, A>>,
     copied: InputSet,
+    memory: &mut Scratch,
 ) -> (Written<'s>, Vec<A>) {
-    reduce_halves(nest.with_copies(copied, &mut Scratch::new()))
+    reduce_halves(nest.with_copies(copied, &mut Scratch::new()), memory)
 }
 
 #[inline(never)]
-fn reduce_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>) -> (Written<'s>, Vec<A>) {
-    if nest.is_unreduced() {
-        return (nest.fill_unreduced(), Vec::new());
+fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
+    let mut erased = ErasedNest::new();
+    let inputs = nest.inputs(&mut erased).turned();
+    if place_to_halve(&inputs).is_some() || inputs.to_copy().1 > 0 {
+        return nest.store_results(&reduce_halves(inputs, memory).1);
     }
-    (
-        Written::none(),
-        filled(result_count(&nest), |slots| Written::appended(slots, |to| append_results(nest, to))),
-    )
+    with_results(inputs, memory, |results| nest.store_results(results))
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.
