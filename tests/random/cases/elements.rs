@@ -151,7 +151,7 @@ macro_rules! of_type {
             7 => $call::<Wide>($($argument),*),
             8 => $call::<Nothing>($($argument),*),
             #[cfg(feature = "rayon")]
-            9 => $call::<Aligned>($($argument),*),
+            9 => $call::<crate::cases::elements::Aligned>($($argument),*),
             10 => $call::<Boxed>($($argument),*),
             _ => $call::<f32>($($argument),*),
         }
