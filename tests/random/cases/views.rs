@@ -44,7 +44,8 @@ pub(crate) fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize])
     }
     if input.one_in(4) && !target.is_empty() {
         let axis = input.below(target.len());
-        let odd = [-1, -2, 7, 0, i64::MIN, i64::MAX, 1 << 62, (1 << 40) + 1, 1 << 31];
+        let most = isize::MAX as i64;
+        let odd = [-1, -2, 1, 1, 7, 0, -most, most, most / 2 + 1, (1 << 20) + 1, most / 3 + 1];
         target[axis] = input.pick(&odd);
     }
     if input.one_in(8) {
