@@ -36,7 +36,7 @@ fn signed(shape: &[usize]) -> Vec<i64> {
 pub(crate) fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64> {
     let mut target = signed(joint);
     let kept = if input.one_in(2) { input.byte() } else { 0 };
-    let new = if input.one_in(8) { 0 } else { target.len().saturating_sub(shape.len()) };
+    let new = if input.one_in(4) { 0 } else { target.len().saturating_sub(shape.len()) };
     for (axis, size) in target.iter_mut().enumerate().skip(new) {
         if names(kept, axis) {
             *size = -1;
