@@ -89,9 +89,12 @@ fn operands_that_move_in_turn() {
         }
     }
     test(|i| u8::try_from(i % 100).unwrap(), |a, b| a + b);
+    #[cfg(feature = "rayon")]
     test(|i| u16::try_from(i % 1000).unwrap(), |a, b| a + b);
     test(|i| f32::from(u8::try_from(i % 100).unwrap()), |a, b| a + b);
+    #[cfg(feature = "rayon")]
     test(|i| u64::try_from(i).unwrap(), |a, b| a + b);
+    #[cfg(feature = "rayon")]
     test(|i| i128::try_from(i).unwrap(), |a, b| a + b);
     test(|i| i.to_string(), |a, b| format!("{a}{b}"));
 }
@@ -249,6 +252,7 @@ fn repeats<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) 
 #[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
 fn repeated_copies() {
     repeats(|i| i as u8);
+    #[cfg(feature = "rayon")]
     repeats(|i| i as u32);
     repeats(|i| i as u128);
     // neither is a plain number
@@ -275,9 +279,12 @@ fn large_copies() {
 #[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
 fn transposed_copies() {
     transposes(|i| i as u8);
+    #[cfg(feature = "rayon")]
     transposes(|i| i as u16);
+    #[cfg(feature = "rayon")]
     transposes(|i| i as u32);
     transposes(|i| i as u64);
+    #[cfg(feature = "rayon")]
     transposes(|i| i as u128);
     // neither is a plain number
     transposes(|i| Some(i as u32));

@@ -87,41 +87,6 @@ fn forms_over_axes_of_all_sources() {
     }
 }
 
-/// Operands that are stretched: rows, columns and single elements.
-#[test]
-fn fused_operands_are_stretched() {
-    for [m, n] in [[1, 1], [3, 4], [40, 65], [9, 1], [1, 33], [0, 4], [4, 0]] {
-        let (row, column, one) = (numbers(&[n]), numbers(&[m, 1]), numbers(&[1, 1, 1]));
-        let x = numbers(&[m, n]);
-        let f = |x: &i64, r: &i64, c: &i64, o: &i64| x * r - c * o;
-        let mut all = ArrayD::zeros(vec![1, m, n]);
-        all.indexed_iter_mut().for_each(|(at, out)| {
-            *out = f(&x[[at[1], at[2]]], &row[at[2]], &column[[at[1], 0]], &one[[0, 0, 0]]);
-        });
-        for axes in axis_sets(3) {
-            over_axes(&fused((&x, &row, &column, &one), f), &all.view(), &axes);
-            over_axes(&fused((&x, &row, &column, &one), f).par(), &all.view(), &axes);
-        }
-        let list = [x.view(), x.t().reversed_axes(), x.view()];
-        let of_list = fused(list, |a, b, c| a + b - 2 * c);
-        assert!(of_list.sum_axes([0, 1]).expect("two axes").iter().all(|&sum| sum == 0));
-    }
-}
-
-/// Five and six operands have a loop of their own where all move.
-#[test]
-fn five_and_six_operands() {
-    let x = numbers(&[40, 65]);
-    let y = x.mapv(|x| x % 7);
-    let five = |a: &i64, b: &i64, c: &i64, d: &i64, e: &i64| a + 2 * b + 3 * c + 4 * d + 5 * e;
-    let six = |a: &i64, b: &i64, c: &i64, d: &i64, e: &i64, f: &i64| five(a, b, c, d, e) + 6 * f;
-    let (all_five, all_six) = (&x * 9 + &y * 6, &x * 9 + &y * 12);
-    for axes in axis_sets(2) {
-        over_axes(&fused([&x, &y, &x, &y, &x], five), &all_five.view(), &axes);
-        over_axes(&fused([&x, &y, &x, &y, &x, &y], six).par(), &all_six.view(), &axes);
-    }
-}
-
 /// Sums to placed axes are sums over the others, transposed.
 #[test]
 fn sums_to_placed_axes() -> Result<()> {
@@ -148,42 +113,6 @@ fn sums_to_placed_axes() -> Result<()> {
         }
     }
     assert_eq!(product.sum_in_dim((), [])?, arr0(stored.sum()));
-    Ok(())
-}
-
-/// The three verbs, into arrays of any layout.
-#[test]
-fn into_arrays_that_exist() -> Result<()> {
-    for shape in SHAPES {
-        let x = numbers(shape);
-        let two = arr0(2);
-        let double = fused((&x, &two), |x, two| x * two);
-        for axes in axis_sets(shape.len()) {
-            let [_, kept] = left_and_kept(shape, &axes);
-            let sum: ArrayD<i64> = x.sum_to(&kept)?;
-            for reversed in [false, true] {
-                let mut room = ArrayD::from_elem(kept.iter().map(|size| 2 * size).collect::<Vec<_>>(), 5);
-                let step = if reversed { -2 } else { 2 };
-                let mut out = room.slice_each_axis_mut(|_| ndarray::Slice::new(0, None, step));
-                x.assign_sum_to(&mut out)?;
-                assert_eq!(out, sum);
-                x.add_sum_to(&mut out)?;
-                x.scaled_add_sum_to(-3, &mut out)?;
-                assert_eq!(out, -&sum);
-                double.add_sum_to(&mut out)?;
-                double.par().scaled_add_sum_to(2, &mut out)?;
-                x.par().add_sum_to(&mut out)?;
-                assert_eq!(out, &sum * 6);
-                double.assign_sum_to(&mut out)?;
-                assert_eq!(out, &sum * 2);
-                x.par().assign_sum_to(&mut out)?;
-                assert_eq!(out, sum);
-                // what is between is untouched
-                let between = room.len() - sum.len();
-                assert!(room.iter().filter(|&&item| item == 5).count() >= between);
-            }
-        }
-    }
     Ok(())
 }
 

@@ -1,5 +1,9 @@
 //! What reductions must not trust: elements of unusual types, operations that lie, panic or call the crate again. Common types
 //! have loops of their own, which a newtype must not get, and with which it must agree.
+#![cfg_attr(
+    not(feature = "rayon"),
+    allow(dead_code, reason = "some types are compiled with all features only")
+)]
 
 use common::Lie::{C, F, Gap, Reversed, Rows, Second};
 use ndarray::{Array1, Array2, ArrayD, Axis, IxDyn, array};
@@ -111,7 +115,9 @@ fn newtypes_have_the_bits_of_their_numbers() {
     #[allow(clippy::cast_possible_truncation, reason = "rounded numbers will do")]
     let of = |k| number(k) as f32;
     assert_bits(of, |x| Float(x, NO), |x| x.to_bits().into(), |x| x.0);
+    #[cfg(feature = "rayon")]
     assert_bits(of, |x| Short(x, std::marker::PhantomData), |x| x.to_bits().into(), |x| x.0);
+    #[cfg(feature = "rayon")]
     assert_bits(number, |x| Double(x, NO), |x| x.to_bits(), |x| x.0);
 }
 
@@ -149,7 +155,9 @@ fn assert_naive<A: Clone + Zero + PartialEq + Debug>(of: impl Fn(usize) -> A) {
 #[allow(clippy::cast_precision_loss, reason = "small numbers")]
 fn aligned_elements() {
     assert_naive(|k| Line((k % 8) as f32, NO));
+    #[cfg(feature = "rayon")]
     assert_naive(|k| TwoLines((k % 8) as f32, NO));
+    #[cfg(feature = "rayon")]
     assert_naive(|k| Page((k % 8) as f32, NO));
 }
 
@@ -190,8 +198,10 @@ other_sums! {
 #[allow(clippy::cast_precision_loss, reason = "small numbers")]
 fn newtypes_are_added_as_they_say() {
     assert_naive(|k| Saturating(i32::MAX / 20 + i32::try_from(k % 7).expect("small")));
+    #[cfg(feature = "rayon")]
     assert_naive(|k| Wrapping(i64::MAX - i64::try_from(k % 7).expect("small")));
     assert_naive(|k| Greatest(-((k * 37 % 91) as f32)));
+    #[cfg(feature = "rayon")]
     assert_naive(|k| Product([1.0, -1.0, -1.0][k % 3]));
 }
 

@@ -1,4 +1,8 @@
 //! Sums of arrays of thousands of elements, in every order in memory, around each number at which the kernel takes another way.
+#![cfg_attr(
+    not(feature = "rayon"),
+    allow(dead_code, reason = "some types are compiled with all features only")
+)]
 
 use approx::assert_relative_eq;
 use common::Lie::{self, C, F, Gap, Repeated, Reversed, Rows, Second, ThirdReversed, Turned};
@@ -140,8 +144,11 @@ fn rows_that_end_with_a_block() {
     {
         assert_all::<f32>(&[length, width], &[C, Rows, ThirdReversed, Turned]);
         assert_all::<i64>(&[width, length], &[F, Second, Reversed, Repeated]);
+        #[cfg(feature = "rayon")]
         assert_all::<Wrapping<u8>>(&[length, width], &[C, F]);
+        #[cfg(feature = "rayon")]
         assert_all::<i128>(&[length, width], &[C, Second]);
+        #[cfg(feature = "rayon")]
         assert_all::<Large>(&[length, width], &[ThirdReversed]);
     }
 }
@@ -154,8 +161,11 @@ fn lanes_of_few_elements() {
             assert_all::<f32>(&[count, width], &[C, Gap]);
             assert_all::<i64>(&[3, count, width], &[C, Reversed]);
         }
+        #[cfg(feature = "rayon")]
         assert_all::<Wrapping<u8>>(&[70, width], &[C]);
+        #[cfg(feature = "rayon")]
         assert_all::<i128>(&[70, width], &[C]);
+        #[cfg(feature = "rayon")]
         assert_all::<Large>(&[9, width], &[C]);
     }
 }
@@ -191,6 +201,7 @@ fn of_single_ways() {
         [&[3, 5, 4, 200], &[5, 3000, 3], &[4, 100, 30], &[7, 300, 3, 3], &[1, 90, 200], &[4, 65, 64]];
     for shape in shapes {
         assert_all::<i64>(shape, &[C, Turned, Reversed, Repeated]);
+        #[cfg(feature = "rayon")]
         assert_all::<Wrapping<u8>>(shape, &[C]);
     }
     assert_all::<i64>(&[2, 70_000], &[C]);
@@ -245,8 +256,10 @@ fn long_runs() {
     {
         assert_runs::<f32>(length);
         assert_runs::<i64>(length);
+        #[cfg(feature = "rayon")]
         assert_runs::<Wrapping<u8>>(length / 4 + 1);
     }
+    #[cfg(feature = "rayon")]
     assert_runs::<i128>(20_000);
 }
 

@@ -322,6 +322,7 @@ const LAYOUTS: [Layout; 3] = [Layout::Contiguous, Layout::Transposed, Layout::Ga
 fn few_elements() {
     for len in [60, 3000] {
         cases::<f32>(&[1, 2, 3, 5, 8, 9, 12, 20], len, &LAYOUTS);
+        #[cfg(feature = "rayon")]
         cases::<f64>(&[1, 2, 4, 20], len, &LAYOUTS);
         cases::<Wide>(&[1, 2, 4, 20], len, &LAYOUTS);
     }
@@ -338,6 +339,7 @@ fn many_elements() {
         return cases::<f32>(&[20], len, &[Layout::Gaps]);
     }
     cases::<f32>(&[1, 2, 3, 9, 20], len, &LAYOUTS);
+    #[cfg(feature = "rayon")]
     cases::<f64>(&[2, 20], len, &LAYOUTS);
     cases::<Wide>(&[2, 20], len, &LAYOUTS);
 }

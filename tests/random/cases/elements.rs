@@ -134,20 +134,24 @@ fn wide(x: &[i64; 4]) -> i64 {
     x[0]
 }
 
-/// Calls a generic function for the element type of this number, one of [`TYPES`].
+/// Calls a generic function for the element type of this number, one of [`TYPES`]. Without all features it is compiled for some.
 macro_rules! of_type {
     ($number:expr, $call:ident($($argument:expr),*)) => {
         match $number {
             0 => $call::<u8>($($argument),*),
+            #[cfg(feature = "rayon")]
             1 => $call::<u16>($($argument),*),
+            #[cfg(feature = "rayon")]
             2 => $call::<u32>($($argument),*),
             3 => $call::<f64>($($argument),*),
+            #[cfg(feature = "rayon")]
             4 => $call::<u128>($($argument),*),
             5 => $call::<Newtype>($($argument),*),
             6 => $call::<Three>($($argument),*),
             7 => $call::<Wide>($($argument),*),
             8 => $call::<Nothing>($($argument),*),
-            9 => $call::<Aligned>($($argument),*),
+            #[cfg(feature = "rayon")]
+            9 => $call::<crate::cases::elements::Aligned>($($argument),*),
             10 => $call::<Boxed>($($argument),*),
             _ => $call::<f32>($($argument),*),
         }

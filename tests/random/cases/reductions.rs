@@ -2,7 +2,7 @@
 
 use crate::cases::Input;
 use crate::cases::copies::stretched;
-use crate::cases::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
+use crate::cases::elements::{Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
 use crate::cases::layouts::{Output, check, codes, scrambled};
 use common::{Choices, Strided, numbers_read, sums, without_axes};
 use ndarray_broadcast::prelude::*;

@@ -24,7 +24,19 @@ fn size(input: &mut Input<'_>) -> usize {
     let max = isize::MAX as usize;
     match input.below(8) {
         0..6 => input.size(),
-        6 => input.pick(&[usize::MAX, max, max + 1, max / 2, 1 << 62, 1 << 32, (1 << 31) + 1, 1 << 21]),
+        6 => {
+            let [half, most] = [usize::BITS / 2, usize::BITS - 2];
+            input.pick(&[
+                usize::MAX,
+                max,
+                max + 1,
+                max / 2,
+                1 << most,
+                1 << half,
+                (1 << (half - 1)) + 1,
+                1 << 15,
+            ])
+        }
         _ => input.word() as usize,
     }
 }
@@ -93,7 +105,7 @@ fn target(input: &mut Input<'_>) {
             shape
         });
     let to: Vec<usize> = shape.unwrap_or_else(|| target.iter().map(|&size| size as usize).collect());
-    let given: Vec<i64> = to.iter().map(|&size| size as i64).collect();
+    let given: Vec<i64> = to.iter().map(|size| size.cast_signed() as i64).collect();
     let expected = resolved(&from, &given, false).map(|to| repeats(&from, &to));
     let axes = agreed(reduction_axes(&from, &to), &expected);
     axes.into_iter().for_each(|(axes, expected)| assert_eq!(&axes, expected));
@@ -168,7 +180,7 @@ fn views(input: &mut Input<'_>) {
     let view = nothing.broadcast(IxDyn(&from));
     assert_eq!(view.is_none(), overflows(&from));
     let Some(view) = view else { return };
-    let target: Vec<i64> = whole.iter().map(|&size| size as i64).collect();
+    let target: Vec<i64> = whole.iter().map(|size| size.cast_signed() as i64).collect();
     let expected = resolved(&from, &target, true);
     let to = agreed(view.broadcast_to(&target), &expected);
     to.into_iter().for_each(|(view, expected)| assert_eq!(view.shape(), expected));

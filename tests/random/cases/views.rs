@@ -36,7 +36,7 @@ fn signed(shape: &[usize]) -> Vec<i64> {
 pub(crate) fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize]) -> Vec<i64> {
     let mut target = signed(joint);
     let kept = if input.one_in(2) { input.byte() } else { 0 };
-    let new = if input.one_in(8) { 0 } else { target.len().saturating_sub(shape.len()) };
+    let new = if input.one_in(4) { 0 } else { target.len().saturating_sub(shape.len()) };
     for (axis, size) in target.iter_mut().enumerate().skip(new) {
         if names(kept, axis) {
             *size = -1;
@@ -44,7 +44,8 @@ pub(crate) fn target_of(input: &mut Input<'_>, joint: &[usize], shape: &[usize])
     }
     if input.one_in(4) && !target.is_empty() {
         let axis = input.below(target.len());
-        let odd = [-1, -2, 7, 0, i64::MIN, i64::MAX, 1 << 62, (1 << 40) + 1, 1 << 31];
+        let most = isize::MAX as i64;
+        let odd = [-1, -2, 1, 1, 7, 0, -most, most, most / 2 + 1, (1 << 20) + 1, most / 3 + 1];
         target[axis] = input.pick(&odd);
     }
     if input.one_in(8) {

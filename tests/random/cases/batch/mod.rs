@@ -147,7 +147,7 @@ fn expanded(input: &mut Input<'_>, array: &Strided<u32>, batch: &Batch<'_, u32, 
     }
     if !target.is_empty() && input.one_in(2) {
         let axis = input.below(target.len());
-        target[axis] = input.pick(&[-1, -1, -2, 3, i64::MAX, 1 << 40]);
+        target[axis] = input.pick(&[-1, -1, -2, 3, isize::MAX as i64, 1 << 20]);
     }
     let whole = |to: Vec<usize>| [&to[..], batch.base_shape()].concat();
     // the sizes are checked without the base, the overflow with it
