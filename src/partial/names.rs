@@ -41,7 +41,7 @@ use core::fmt;
 /// The environment of symbolic sizes of a graph: `ShapeEnv` in PyTorch, `SymbolTable` in ONNX's shape inference.
 #[derive(Clone, Default)]
 pub struct Names {
-    ids: ByName<usize>,
+    pub(super) ids: ByName<usize>,
     /// The names, without ranges.
     dims: Vec<Dim>,
     pub(super) classes: Vec<Class>,
@@ -99,7 +99,7 @@ impl Names {
     /// `ShapeEnv.replacements` and `ShapeEnv.var_to_range` in PyTorch.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Dim> {
-        let root = self.root(self.known(name)?);
+        let root = self.root(*self.ids.get(name)?);
         let Class { count, span, .. } = self.classes[root];
         (count > 1 || span != Span::ANY).then(|| self.dim(root, span))
     }
@@ -162,8 +162,8 @@ impl Names {
     #[must_use]
     pub fn resolve(&self, shape: &PartialShape) -> PartialShape {
         let Some(dims) = shape.dims() else { return PartialShape::unranked() };
-        let mut resolve = |axis: usize| match dims[axis].as_name().and_then(|name| self.known(name)) {
-            Some(id) => {
+        let mut resolve = |axis: usize| match dims[axis].as_name().and_then(|name| self.ids.get(name)) {
+            Some(&id) => {
                 let root = self.root(id);
                 let span = self.classes[root].span;
                 self.dim(root, span.intersect(dims[axis].span()).unwrap_or(span))
@@ -328,11 +328,6 @@ impl Names {
             self.notes.push(Note::NONE);
         }
         id
-    }
-
-    /// The position of a name that has been met.
-    pub(super) fn known(&self, name: &str) -> Option<usize> {
-        self.ids.get(name).copied()
     }
 
     /// The position of the name that stands for all that are equal.

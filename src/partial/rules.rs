@@ -63,7 +63,11 @@ impl<'a> Call<'a> {
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
         let call = self.with_words(&caller::IN_DIM, &[], 2)?.with_target(numbers);
         check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.builder())?;
-        Ok(call.placed(&call.positions(numbers, call.ndim(1))?, false, call.ndim(1)))
+        let positions = call.positions(numbers, call.ndim(1))?;
+        let mut statement = call.placed(&positions, false, call.ndim(1));
+        // in the order of the array, as for arrays
+        statement.conditions.first = positions;
+        Ok(statement)
     }
 
     /// Axis `i` of the array has its condition at axis `axes[i]` of the target, which has `ndim` axes.
@@ -75,19 +79,10 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn sum(self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
-        static ONE: Dim = Dim::Known(1);
         let call = Call { axes: numbers, ..self.with_words(&caller::SUM_AXES, &[], 1)? };
-        let (mut axes, mut ones, mut count) = (Vec::new(), Vec::new(), 0);
-        for is_reduced in call.flags(numbers, call.ndim(0))? {
-            axes.push((!is_reduced).then_some((count, true)));
-            if is_reduced && keepdims {
-                ones.push(Entry::new(&ONE, PackedPlace::at(PackedPlace::RESULT, count), count, true));
-            }
-            count += usize::from(keepdims || !is_reduced);
-        }
-        let mut statement = Statement::new(call, count, &|_, axis| axes[axis]);
-        statement.conditions.entries.append(&mut ones);
-        Ok(statement)
+        let reduced = call.flags(numbers, call.ndim(0))?;
+        let statement = Statement::new(call, reduced.len(), &|_, axis| Some((axis, true)));
+        Ok(Statement { reduced, keepdims, ..statement })
     }
 
     pub(super) fn sum_to(self, words: &'static Caller, bases: &'a [usize]) -> Stated<'a> {

@@ -24,13 +24,15 @@ pub(super) struct Conditions<'s> {
     starts: Vec<u32>,
     /// The sizes of the first axes, which a signature has as numbers.
     pub(super) numbers: Vec<Dim>,
+    /// The axes whose clashes come first.
+    pub(super) first: Vec<usize>,
 }
 
 impl<'s> Conditions<'s> {
     /// Conditions at `count` axes, with memory for `entries` sizes.
     pub(super) fn new(count: usize, entries: usize) -> Self {
         let entries = Vec::with_capacity(entries);
-        Self { entries, count, starts: Vec::new(), numbers: Vec::new() }
+        Self { entries, count, starts: Vec::new(), numbers: Vec::new(), first: Vec::new() }
     }
 
     /// Adds the sizes of a shape. A size without a condition follows at an axis of its own.
@@ -113,7 +115,7 @@ impl<'n> System<'n> {
 
     /// What is left of a size.
     pub(super) fn span_of(&self, entry: &Entry<'_>) -> Span {
-        entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.span(var))
+        entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.class(var).span)
     }
 
     /// Whether a size can be 1 beside others.
@@ -127,6 +129,9 @@ impl<'n> System<'n> {
     /// The clash at the first axis where forced sizes exclude each other.
     pub(super) fn solve(&mut self) -> Result<(), Clash> {
         let (count, mut backward) = (self.axes.count, false);
+        for i in 0..self.axes.first.len() {
+            self.step(self.axes.first[i])?;
+        }
         loop {
             let mut changed = false;
             for axis in 0..count {
@@ -158,11 +163,11 @@ impl<'n> System<'n> {
             }
         }
         if let Some(var) = class {
-            let before = self.vars.span(var);
+            let before = self.vars.class(var).span;
             if !size.covers(before) && !self.narrow_to(var, size, axis) {
                 return Err(self.clash(axis));
             }
-            changed |= self.vars.span(var) != before;
+            changed |= self.vars.class(var).span != before;
         }
         if is_open && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.sizes_not_one(var));
@@ -194,15 +199,15 @@ impl<'n> System<'n> {
         let number = self.axes.numbers.get(axis).map(|dim| Entry::new(dim, PackedPlace::EARLIER, axis, true));
         let own = self.axes.at(axis).iter().filter(|entry| !self.stretches(entry));
         let forced: Vec<_> = number.iter().chain(own).map(|entry| (*entry, self.span_of(entry))).collect();
-        // from the sizes as written at the axis, else from all known sizes
-        let written = first_clash(&forced, true);
-        let [mut a, b] = written.or(first_clash(&forced, false)).unwrap_or([forced[0]; 2]);
+        // from the sizes as written at the axis, else from all known sizes, else a size that no other can be
+        let (written, known) = (first_clash(&forced, true), first_clash(&forced, false));
+        let [mut a, b] = written.or(known).unwrap_or([forced[0]; 2]);
         if a.0.place == PackedPlace::EARLIER {
             // a number stands where it excludes a size
             a.0.place = b.0.place;
         }
         let places = [a.0.place, b.0.place];
-        if written.is_some() {
+        if written.is_some() || known.is_none() {
             let dims = [a.0.dim.clone(), b.0.dim.clone()];
             return Clash::Sizes { axis, places, dims, note: String::new() };
         }

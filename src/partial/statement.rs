@@ -161,6 +161,9 @@ pub(super) struct Statement<'a> {
     pub(super) bases: usize,
     /// The other axes of the result.
     pub(super) result: Range<usize>,
+    /// Which axes the result does not have, or with size 1 if it `keepdims`.
+    pub(super) reduced: Vec<bool>,
+    pub(super) keepdims: bool,
     /// The axes where the result is a target that stretches.
     pub(super) targets: Range<usize>,
     /// What errors call the first axes, if they have other numbers.
@@ -179,8 +182,9 @@ impl<'a> Statement<'a> {
             let owner = if is_target { PackedPlace::TARGET } else { compact(operand) };
             conditions.add(owner, call.dims(operand), &|axis| at(operand, axis));
         }
-        let (numbers, is_ranked) = (Vec::new(), call.is_ranked());
-        Self { call, conditions, bases: 0, result: 0..count, targets: 0..0, numbers, is_ranked }
+        let (reduced, numbers, is_ranked) = (Vec::new(), Vec::new(), call.is_ranked());
+        let (result, targets, keepdims) = (0..count, 0..0, false);
+        Self { call, conditions, bases: 0, result, reduced, keepdims, targets, numbers, is_ranked }
     }
 
     /// The result and the checks. The names keep what is forced.
@@ -188,7 +192,7 @@ impl<'a> Statement<'a> {
     /// # Errors
     /// `DeclaredName` where a name has no size; `Incompatible` with the first axis at fault; `Overflow`.
     pub(super) fn solve(self, names: &mut Names) -> Result<(PartialShape, Vec<Check>)> {
-        let Self { call, conditions, bases, result, targets, numbers, is_ranked } = self;
+        let Self { call, conditions, bases, result, reduced, keepdims, targets, numbers, is_ranked } = self;
         let (system, checks) = call.solve(conditions, names).map_err(|mut clash| {
             let mut words = call.words;
             match &mut clash {
@@ -200,7 +204,12 @@ impl<'a> Statement<'a> {
         })?;
         let mut sizes = Vec::with_capacity(result.len() + bases);
         for axis in result.chain(0..bases) {
-            sizes.push(if targets.contains(&axis) { system.of_target(axis) } else { system.size(axis).0 });
+            match reduced.get(axis) {
+                Some(true) if keepdims => sizes.push(Dim::Known(1)),
+                Some(true) => {}
+                _ if targets.contains(&axis) => sizes.push(system.of_target(axis)),
+                _ => sizes.push(system.size(axis).0),
+            }
         }
         let checks = call.with_unranked(checks, &sizes);
         // before a list of the smallest sizes takes memory

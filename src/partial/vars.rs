@@ -98,7 +98,7 @@ impl<'n> Vars<'n> {
         compact(self.names.root(var as usize))
     }
 
-    fn class(&self, var: Var) -> &Class {
+    pub(super) fn class(&self, var: Var) -> &Class {
         &self.names.classes[self.names.root(var as usize)]
     }
 
@@ -116,11 +116,6 @@ impl<'n> Vars<'n> {
             changes.push((compact(root), classes[root]));
         }
         &mut classes[root]
-    }
-
-    /// The sizes that a name can have, for all that has been forced so far.
-    pub(super) fn span(&self, var: Var) -> Span {
-        self.class(var).span
     }
 
     /// The sizes that a name can have, without gaps.
@@ -143,13 +138,13 @@ impl<'n> Vars<'n> {
     /// The size of a name as a `Dim`, or, `with_one`, with a range of all sizes that it can have, 1 among them.
     pub(super) fn dim(&self, var: Var, with_one: bool) -> Dim {
         let hull = self.hull(var);
-        let span = if with_one || hull.single().is_some() { hull } else { self.span(var) };
+        let span = if with_one || hull.single().is_some() { hull } else { self.class(var).span };
         self.names.dim(self.names.root(var as usize), span)
     }
 
     /// The size of a name of the call.
     pub(super) fn dim_of(&self, name: &str) -> Option<Dim> {
-        let var = compact(self.names.known(name)?);
+        let var = compact(*self.names.ids.get(name)?);
         (self.note(var).call == self.names.calls).then(|| self.dim(var, false))
     }
 
@@ -169,7 +164,7 @@ impl<'n> Vars<'n> {
             return Ok(Some(var));
         }
         let own = Entry::new(dim, place, 0, true);
-        Err(self.conflict([(own.with_var(Some(var)), self.span(var)), (own, span)], place))
+        Err(self.conflict([(own.with_var(Some(var)), self.class(var).span), (own, span)], place))
     }
 
     /// Restricts a name to the sizes at an axis. Returns `false` if it has none of them.

@@ -252,6 +252,23 @@ fn unranked() {
     assert_eq!(decide(&[]), Decision::Always);
 }
 
+/// A name of the result that no operand can have is an error of its axis.
+#[test]
+fn names_of_results() {
+    let error = |operand: &str, result: &str| {
+        verify(&[p(operand)], &p(result), ResultRule::AllowCast).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error("?x1", "0..1xn:2.."),
+        "cannot verify result 0..1xn:2.. of operand ?x1: axis 1 is inferred as 1 and declared as n:2.., \
+         expected a size that the inferred one can be, and one size for each name",
+    );
+    assert_eq!(
+        p("nxn:0..1").check(&[3, 1]).unwrap_err().to_string(),
+        "cannot accept shape [3, 1] as nxn:0..1: n is 3 at axis 0 and 1 at axis 1",
+    );
+}
+
 /// The checks of an operand `*` hold exactly where the joint shape is the result.
 #[test]
 fn results_of_unranked() {
