@@ -12,21 +12,12 @@ pub trait Operation<A>: Copy {
     #[doc(hidden)]
     const IS_PLUS: bool = false;
 
+    /// Whether the operation is inlined into loops.
+    #[doc(hidden)]
+    const IS_INLINED: bool = true;
+
     #[doc(hidden)]
     fn apply(self, a: A, b: A) -> A;
-
-    /// Combines each sum with the element at its place.
-    #[doc(hidden)]
-    #[inline(always)]
-    fn apply_each(self, sums: &mut [A], elements: &[A])
-    where
-        A: Clone,
-    {
-        let elements = &elements[..sums.len()];
-        for i in 0..sums.len() {
-            sums[i] = self.apply(sums[i].clone(), elements[i].clone());
-        }
-    }
 }
 
 /// Addition.

@@ -2,9 +2,10 @@
 //!
 //! A panel is [`WIDE`] or [`NARROW`] neighbours along the innermost loop. Each neighbour has an accumulator in a register.
 //! [`ErasedNest::sum_loop`] chooses the loop along which panels are added:
-//! - the innermost loop. Then the accumulators are parts of a lane's sum;
-//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows. The innermost such
-//!   loop with at least 2 * [`NARROW`] steps serves, because its rows are near each other in memory; otherwise the longest one.
+//! - the innermost loop. Then the accumulators are parts of a lane's sum ([`Lanes`]);
+//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows ([`Rows`]). The
+//!   innermost such loop with at least 2 * [`NARROW`] steps serves, because its rows are near each other in memory; otherwise the
+//!   longest one.
 //!
 //! ```text
 //! for each lane:                              for each group of rows:
@@ -17,8 +18,8 @@
 //!
 //! Groups of rows are the outermost loop.
 //!
-//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the panel before, so that it
-//! is full too. Its first [`Panels::overlap`] neighbours are not added to the output again.
+//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the one before, so that it is full too. Its first
+//! [`Panels::overlap`] neighbours are not added to the output again.
 
 #![forbid(unsafe_code)]
 
@@ -27,10 +28,9 @@ use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, Steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::BLOCK_BYTES;
 
-/// The neighbours of a panel. Measured on 2026-11-26 with `by_hand` on a Xeon: 16 take up to 1.3 times as long, and 64 are no
-/// longer kept in registers.
+/// The neighbours of a panel. Measured with `by_hand` on a Xeon: 16 take up to 1.3 times as long (2026-11-26), 8 up to 1.5 times
+/// (2026-11-27), and 64 are no longer kept in registers.
 pub(crate) const WIDE: usize = 32;
-
 /// The neighbours of a panel where no wide one fits.
 pub(crate) const NARROW: usize = 8;
 /// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
@@ -64,37 +64,34 @@ fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
 }
 
-/// The neighbours of a panel.
-#[inline(always)]
-fn width(is_wide: bool) -> usize {
-    if is_wide { WIDE } else { NARROW }
+/// The pointers at a later output and at later inputs.
+fn moved(at: &Pointers, strides: &[isize; OPERANDS], [output, input]: [usize; 2]) -> Pointers {
+    let mut moved = *at;
+    for (k, at) in moved.iter_mut().enumerate() {
+        let steps = if k == 0 { output } else { input };
+        *at = at.wrapping_offset(strides[k].wrapping_mul(steps.cast_signed()));
+    }
+    moved
 }
 
-/// The strides from one panel to the next, for wide panels and for narrow ones.
-fn panel_strides(neighbours: &[isize; OPERANDS]) -> [[isize; OPERANDS]; 2] {
-    [true, false].map(|is_wide| scaled(neighbours, width(is_wide)))
+/// How many lanes or groups of rows are visited together, one panel width after the other: those that stay in L1.
+fn at_once(len: usize, is_alone: bool, left: usize) -> usize {
+    if is_alone { 1 } else { (BLOCK_BYTES / 4 / len).clamp(1, left) }
 }
 
-/// The panels at each index of a loop: those of a lane, or of a group of rows.
-pub(crate) struct PanelSums {
-    at: Pointers,
-    /// The loop over lanes or groups.
+/// A function that is called with panels, and with their first pointers.
+pub(super) type Visit<'v> = dyn FnMut(&Pointers, &Panels<'_>) + 'v;
+
+/// The loops of panels, and the inputs that move along one.
+pub(super) struct PanelLoops {
+    /// The loop over lanes or groups of rows.
     outside: LoopStrides,
     /// The innermost loop.
     neighbours: LoopStrides,
-    /// The strides from one step of a panel to the next, for wide panels and for narrow ones.
-    step_strides: [[isize; OPERANDS]; 2],
-    /// The strides from one panel to the next, for wide panels and for narrow ones.
-    panel_strides: [[isize; OPERANDS]; 2],
-    /// The rows of a group, or `None` for a lane.
-    rows: Option<usize>,
-    /// The inputs that move along a panel.
     moving: InputSet,
-    /// Whether results are added to the output, at the first step of `outside` and at the others.
-    is_added: [bool; 2],
 }
 
-/// Panels of one width. Each has some neighbours at several steps.
+/// Panels, each of some neighbours at several steps.
 pub(crate) struct Panels<'p> {
     pub(super) count: usize,
     /// The strides from one panel to the next.
@@ -115,100 +112,102 @@ pub(crate) struct Panels<'p> {
     pub(super) overlap: usize,
 }
 
-impl PanelSums {
+impl PanelLoops {
+    /// Panels of one step that write their results.
+    fn panels(&self) -> Panels<'_> {
+        Panels {
+            count: 1,
+            panel_strides: &self.outside.strides,
+            width: NARROW,
+            neighbours: &self.neighbours.strides,
+            moving: self.moving,
+            steps: 1,
+            step_strides: &ONE_STEP.strides,
+            is_added: false,
+            overlap: 0,
+        }
+    }
+
     /// The rows of a block, as sums of one row each.
     pub(super) fn of_rows(block: &Block, moving: InputSet) -> Self {
-        let (outside, neighbours) = (block.rows, block.row);
-        let (step_strides, panel_strides) = ([[0; OPERANDS]; 2], panel_strides(&neighbours.strides));
-        Self {
-            at: block.at,
-            outside,
-            neighbours,
-            step_strides,
-            panel_strides,
-            rows: Some(1),
-            moving,
-            is_added: [false; 2],
-        }
+        Self { outside: block.rows, neighbours: block.row, moving }
     }
 
-    /// [`for_each`](Self::for_each), compiled once.
-    pub(super) fn for_each_panel(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
-        self.for_each(inputs, then);
-    }
-
-    /// Calls `then` with panels, and the first pointers of the output and of the inputs, of which there are `inputs`.
-    #[inline(always)]
-    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers, &Panels<'_>)) {
-        let (mut at, mut is_added, mut rest) = (self.at, self.is_added[0], self.outside.len);
-        while rest > 0 {
-            // several lanes or groups that stay in L1 are visited together, one panel width after the other
-            let is_alone =
-                self.rows.is_some() && self.neighbours.len >= LONG_LANE || is_added != self.is_added[1];
-            let at_once = if is_alone { 1 } else { (BLOCK_BYTES / 4 / self.neighbours.len).clamp(1, rest) };
-            self.for_each_width(at, (at_once, is_added), inputs, &mut then);
-            for k in 0..=inputs {
-                at[k] = at[k].wrapping_offset(self.outside.strides[k].wrapping_mul(at_once.cast_signed()));
-            }
-            rest -= at_once;
-            is_added = self.is_added[1];
-        }
-    }
-
-    #[inline(always)]
-    fn for_each_width(
+    /// Visits the panels of the sums of `rows` at each step of the loop outside. Sums are added to the output, at the first step
+    /// and at the others, if `is_added` says so.
+    pub(super) fn rows(
         &self,
-        first: Pointers,
-        (at_once, is_added): (usize, bool),
-        inputs: usize,
-        then: &mut impl FnMut(&Pointers, &Panels<'_>),
+        first: &Pointers,
+        rows: &LoopStrides,
+        is_added: [bool; 2],
+        then: &mut Visit<'_>,
     ) {
-        let LoopStrides { len, strides: neighbours } = &self.neighbours;
-        let (mut at, mut done) = (first, 0);
-        while done < *len {
-            let overlap = NARROW.saturating_sub(*len - done);
-            for k in 0..=inputs {
-                at[k] = at[k].wrapping_offset(-neighbours[k] * overlap.cast_signed());
-            }
-            let left = *len - done + overlap;
-            let is_wide = left >= WIDE && (self.rows.is_some() || *len >= LONG_LANE);
-            let width = width(is_wide);
-            let panels_left = left / width;
-            let mut panels = Panels {
-                count: at_once,
-                panel_strides: &self.outside.strides,
+        let (len, strides) = (self.neighbours.len, &self.neighbours.strides);
+        let along_row = [WIDE, NARROW].map(|width| (width, scaled(strides, width)));
+        let (mut at, mut done) = (*first, 0);
+        while done < self.outside.len {
+            let is_added_now = is_added[usize::from(done > 0)];
+            let is_alone = len >= LONG_LANE || is_added_now != is_added[1];
+            let count = at_once(len, is_alone, self.outside.len - done);
+            let panels = |width: usize| Panels {
+                count,
                 width,
-                neighbours,
-                moving: self.moving,
-                steps: 1,
-                step_strides: &self.step_strides[usize::from(!is_wide)],
-                is_added,
-                overlap,
+                steps: rows.len,
+                step_strides: &rows.strides,
+                is_added: is_added_now,
+                ..self.panels()
             };
-            let mut covered = width;
-            if let Some(rows) = self.rows {
-                panels.steps = rows;
-                if at_once == 1 {
-                    // the panels of a row
-                    (panels.count, panels.panel_strides) =
-                        (panels_left, &self.panel_strides[usize::from(!is_wide)]);
-                    covered *= panels_left;
+            let mut place = 0;
+            for (width, panel_strides) in &along_row {
+                let panels_left = (len - place) / width;
+                if count == 1 && panels_left > 0 {
+                    let panels = Panels { count: panels_left, panel_strides, ..panels(*width) };
+                    then(&moved(&at, strides, [place; 2]), &panels);
+                    place += panels_left * width;
                 }
-            } else {
-                panels.steps = panels_left.min(ROUNDS);
-                covered *= panels.steps;
-                // the rest of a lane is added to its first accumulators
-                if !is_wide {
-                    (at[0], panels.is_added) = (first[0], done > 0);
+                while place + width <= len {
+                    then(&moved(&at, strides, [place; 2]), &panels(*width));
+                    place += width;
                 }
             }
-            then(&at, &panels);
-            let written = if self.rows.is_some() { covered } else { width };
-            at[0] = at[0].wrapping_offset(neighbours[0].wrapping_mul(written.cast_signed()));
-            for k in 1..=inputs {
-                at[k] = at[k].wrapping_offset(neighbours[k].wrapping_mul(covered.cast_signed()));
+            if place < len {
+                let overlap = NARROW - (len - place);
+                then(&moved(&at, strides, [len - NARROW; 2]), &Panels { overlap, ..panels(NARROW) });
             }
-            done += covered - overlap;
+            at = moved(&at, &self.outside.strides, [count; 2]);
+            done += count;
+        }
+    }
+
+    /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others, to which what is left of the lane is added.
+    fn lanes(&self, first: &Pointers, then: &mut Visit<'_>) {
+        let (len, strides) = (self.neighbours.len, &self.neighbours.strides);
+        let width = if len < LONG_LANE { NARROW } else { WIDE };
+        let (parts, steps, rest) = (len / (ROUNDS * width), len / width % ROUNDS, len % width / NARROW);
+        let (mut part_strides, [mut wide_strides, mut step_strides]) =
+            (scaled(strides, ROUNDS * width), [width, NARROW].map(|width| scaled(strides, width)));
+        (part_strides[0], wide_strides[0], step_strides[0]) = (wide_strides[0], 0, 0);
+        let (mut at, mut done) = (*first, 0);
+        while done < self.outside.len {
+            let count = at_once(len, parts > 0, self.outside.len - done);
+            let panels = || Panels { count, width, step_strides: &wide_strides, ..self.panels() };
+            if parts > 0 {
+                then(&at, &Panels { count: parts, panel_strides: &part_strides, steps: ROUNDS, ..panels() });
+            }
+            if steps > 0 {
+                let place = [parts * width, parts * ROUNDS * width];
+                then(&moved(&at, strides, place), &Panels { steps, ..panels() });
+            }
+            let narrow = || Panels { width: NARROW, step_strides: &step_strides, is_added: true, ..panels() };
+            if rest > 0 {
+                then(&moved(&at, strides, [0, len - len % width]), &Panels { steps: rest, ..narrow() });
+            }
+            if len % NARROW > 0 {
+                let overlap = NARROW - len % NARROW;
+                then(&moved(&at, strides, [0, len - NARROW]), &Panels { overlap, ..narrow() });
+            }
+            at = moved(&at, &self.outside.strides, [count; 2]);
+            done += count;
         }
     }
 }
@@ -250,13 +249,13 @@ impl ErasedNest {
         }
     }
 
-    /// Calls `then` with the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops
-    /// in order. `out` has memory for `len` sums of `size` bytes.
+    /// Visits the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops in order.
+    /// `out` has memory for `len` sums of `size` bytes.
     pub(super) fn for_each_sums(
         &mut self,
         place: usize,
         (out, len, size): (*mut u8, usize, usize),
-        then: &mut dyn FnMut(&PanelSums),
+        then: &mut Visit<'_>,
     ) {
         let (mut width, count) = (size, self.loops.len());
         for (i, l) in self.loops.iter_mut().enumerate().rev() {
@@ -267,53 +266,41 @@ impl ErasedNest {
         self.operands.at[0] = out;
         let (last, is_lane) = (count - 1, place + 1 == count);
         self.loops[place..last].rotate_left(usize::from(!is_lane));
-        let (outer, inner) = self.loops.split_at_mut(last - usize::from(!is_lane));
-        let rows = if is_lane { ONE_STEP } else { inner[0].len_and_strides() };
+        let (outer, inner) = self.loops.split_at(last - usize::from(!is_lane));
+        let mut neighbours = inner[inner.len() - 1].len_and_strides();
+        neighbours.strides[0] = size.cast_signed();
+        let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
         let (outer, outside) = match outer {
             [outer @ .., outside] => (outer, outside.len_and_strides()),
             [] => (outer, ONE_STEP),
         };
-        let at_once = if rows.len < 2 * GROUP_ROWS { rows.len } else { GROUP_ROWS };
-        let mut neighbours = inner[inner.len() - 1].len_and_strides();
-        neighbours.strides[0] = size.cast_signed();
-        let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
-        let mut at = self.operands.at;
-        let panel_strides = panel_strides(&neighbours.strides);
-        let mut sums = PanelSums {
-            at,
-            outside,
-            neighbours,
-            step_strides: if is_lane { panel_strides } else { [rows.strides; 2] },
-            panel_strides,
-            rows: None,
-            moving,
-            is_added: [false; 2],
-        };
-        let (mut position, mut done) = (Steps::filled(outer.len(), 0), 0);
-        while done < rows.len {
-            let mut taken = at_once.min(rows.len - done);
-            if !is_lane {
-                (sums.rows, sums.is_added) = (Some(taken), [done > 0, true]);
+        let (mut loops, mut position) =
+            (PanelLoops { outside, neighbours, moving }, Steps::filled(outer.len(), 0));
+        let mut for_each = |mut at: Pointers, visit: &mut dyn FnMut(&Pointers)| loop {
+            visit(&at);
+            if outer.is_empty() || !advance_tile(&mut position, outer, None, &mut at) {
+                break;
             }
+        };
+        let mut at = self.operands.at;
+        if is_lane {
+            return for_each(at, &mut |at| loops.lanes(at, then));
+        }
+        let rows = inner[0].len_and_strides();
+        let at_once = if rows.len < 2 * GROUP_ROWS { rows.len } else { GROUP_ROWS };
+        let mut done = 0;
+        while done < rows.len {
+            let group = LoopStrides { len: at_once.min(rows.len - done), ..rows };
+            let (mut taken, mut is_added) = (group.len, [done > 0; 2]);
+            loops.outside = outside;
             if outside.len == 1 && taken == at_once {
                 // all groups at once
                 let groups = (rows.len - done) / at_once;
-                sums.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
-                taken *= groups;
-            } else {
-                (sums.outside, sums.is_added[1]) = (outside, sums.is_added[0]);
+                loops.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
+                (taken, is_added[1]) = (taken * groups, true);
             }
-            loop {
-                sums.at = at;
-                then(&sums);
-                let at = &mut at[..self.operands.count];
-                if outer.is_empty() || !advance_tile(&mut position, outer, None, at) {
-                    break;
-                }
-            }
-            for k in 1..self.operands.count {
-                at[k] = at[k].wrapping_offset(rows.strides[k].wrapping_mul(taken.cast_signed()));
-            }
+            for_each(at, &mut |at| loops.rows(at, &group, is_added, then));
+            at = moved(&at, &rows.strides, [0, taken]);
             done += taken;
         }
     }

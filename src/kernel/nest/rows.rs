@@ -14,7 +14,7 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, Tiles, advance};
-use super::panels::{NARROW, PanelSums, Panels, WIDE};
+use super::panels::{NARROW, ONE_STEP, PanelLoops, Panels, WIDE};
 use super::{
     BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
     RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
@@ -465,10 +465,16 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
             Some(moving)
                 if const { fits_panels::<A>() } && block.row.len >= NARROW && block.steps.len == 1 =>
             {
-                PanelSums::of_rows(block, moving).for_each_panel(E::COUNT, &mut |at, panels| {
-                    // SAFETY: The caller promises these elements. A sum of one row is a copy of its elements.
-                    unsafe { self.panels(at, panels) };
-                });
+                // a sum of one row is a copy of its elements
+                PanelLoops::of_rows(block, moving).rows(
+                    &block.at,
+                    &ONE_STEP,
+                    [false; 2],
+                    &mut |at, panels| {
+                        // SAFETY: The caller promises these elements.
+                        unsafe { self.panels(at, panels) };
+                    },
+                );
             }
             _ => {
                 let &Self { mut map, op, .. } = self;
@@ -495,9 +501,11 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
         if const { fits_panels::<A>() } {
             let &Self { map, op, types } = self;
             if panels.width == WIDE {
-                CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types }.dispatch();
+                let work = CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types };
+                dispatch_or(work, CombinePanels::one_by_one);
             } else {
-                CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types }.dispatch();
+                let work = CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types };
+                dispatch_or(work, CombinePanels::one_by_one);
             }
         }
     }
@@ -521,11 +529,6 @@ struct CombinePanels<'n, M, A, E, O, const N: usize> {
 impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize>
     CombinePanels<'_, M, A, E, O, N>
 {
-    #[inline(always)]
-    fn dispatch(self) {
-        dispatch_or(self, Self::one_by_one);
-    }
-
     /// Combines the panels in a loop that is not compiled for a CPU.
     #[inline(always)]
     fn one_by_one(mut self) {
@@ -1067,12 +1070,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         ensure(self.sum_loop() == Some(place), "no sums along this loop");
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
-        let inputs = self.erased.operands.count - 1;
-        self.erased.for_each_sums(place, out, &mut |sums| {
-            sums.for_each(inputs, |at, panels| {
-                // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
-                unsafe { element_loops.panels(at, panels) };
-            });
+        self.erased.for_each_sums(place, out, &mut |at, panels| {
+            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
+            unsafe { element_loops.panels(at, panels) };
         });
         Written(len, PhantomData)
     }

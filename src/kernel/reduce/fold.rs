@@ -63,24 +63,17 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     }
 }
 
-/// An operation in loops that are not inlined, which keeps the code short.
+/// An operation that is not inlined, which keeps the code of its loops short.
 #[derive(Clone, Copy)]
 struct NotInlined<O>(O);
 
 impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
     const IS_PLUS: bool = O::IS_PLUS;
+    const IS_INLINED: bool = false;
 
     #[inline(never)]
     fn apply(self, a: A, b: A) -> A {
         self.0.apply(a, b)
-    }
-
-    #[inline(never)]
-    fn apply_each(self, sums: &mut [A], elements: &[A])
-    where
-        A: Clone,
-    {
-        self.0.apply_each(sums, elements);
     }
 }
 
@@ -197,7 +190,7 @@ fn column<A: Clone, O: Operation<A>, const N: usize>(
     for from in (ROUNDS..count).step_by(ROUNDS) {
         let mut more = part(from).clone();
         add_rows(op, &mut more, (from + 1..count.min(from + ROUNDS)).map(part));
-        op.apply_each(&mut sums, &more);
+        add_rows(op, &mut sums, [&more]);
     }
     sums
 }
@@ -209,7 +202,9 @@ fn add_rows<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     rows: impl IntoIterator<Item = &'r [A; N]>,
 ) {
     for row in rows {
-        op.apply_each(sums, row);
+        for i in 0..N {
+            sums[i] = op.apply(sums[i].clone(), row[i].clone());
+        }
     }
 }
 
@@ -224,8 +219,9 @@ impl<A: Clone, O: Operation<A>> Work for AddRow<'_, A, O> {
 
     #[inline(always)]
     fn run(self) {
-        let len = self.sums.len().min(self.row.len());
-        self.op.apply_each(&mut self.sums[..len], &self.row[..len]);
+        for (sum, element) in self.sums.iter_mut().zip(self.row) {
+            *sum = self.op.apply(sum.clone(), element.clone());
+        }
     }
 }
 
@@ -329,13 +325,14 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
             while let Some((first, after)) = rest.split_first_chunk::<N>() {
                 let mut more = first.clone();
                 rest = add_rounds(op, &mut more, after, ROUNDS - 1);
-                op.apply_each(&mut sums, &more);
+                add_rounds(op, &mut sums, &more, 1);
             }
             let mut width = N;
             while width > LAST_ACCUMULATORS {
                 width /= 2;
-                let (sums, more) = sums.split_at_mut(width);
-                op.apply_each(sums, more);
+                for i in 0..width {
+                    sums[i] = op.apply(sums[i].clone(), sums[i + width].clone());
+                }
             }
             (core::array::from_fn(|i| sums[i].clone()), rest)
         }
@@ -360,10 +357,24 @@ fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
 ) -> &'r [A] {
     for _ in 0..rounds {
         let Some((chunk, after)) = rest.split_first_chunk::<N>() else { break };
-        op.apply_each(sums, chunk);
+        if const { O::IS_INLINED } {
+            for i in 0..N {
+                sums[i] = op.apply(sums[i].clone(), chunk[i].clone());
+            }
+        } else {
+            add_chunk(op, sums, chunk);
+        }
         rest = after;
     }
     rest
+}
+
+/// A round of [`add_rounds`] as a loop, which keeps the code short.
+#[inline(never)]
+fn add_chunk<A: Clone, O: Operation<A>>(op: O, sums: &mut [A], chunk: &[A]) {
+    for (sum, element) in sums.iter_mut().zip(chunk) {
+        *sum = op.apply(sum.clone(), element.clone());
+    }
 }
 
 #[inline(always)]
