@@ -344,8 +344,8 @@ fn threads_round_as_one_does() {
 /// The terms of a product are added pairwise, by each way and in each layout.
 #[test]
 fn errors_do_not_grow_with_the_number_of_terms() {
-    let terms = if is_thorough() { 1 << 20 } else { 1 << 17 };
-    let exact = f64::from(0.1_f32) * terms as f64;
+    let count = if is_thorough() { 1_u32 << 20 } else { 1 << 17 };
+    let (exact, terms) = (f64::from(0.1_f32) * f64::from(count), count as usize);
     let check = |name: &str, sums: Vec<f32>| {
         assert!(!sums.is_empty());
         for sum in sums {

@@ -41,9 +41,9 @@ fn the_generators_reach_every_layout_and_outcome() {
             1;
         for shape in [shape, whole] {
             let layout = Layout::to_read(&mut input, &shape);
-            traits_of(&Strided::numbered(layout, 0))
-                .into_iter()
-                .for_each(|name| *seen.entry(name).or_default() += 1);
+            for name in traits_of(&Strided::numbered(layout, 0)) {
+                *seen.entry(name).or_default() += 1;
+            }
         }
     }
     println!("{seen:?}");

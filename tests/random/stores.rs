@@ -4,7 +4,6 @@ use common::{Choices, Layout, Lie, Random, Spacing, Strided};
 use ndarray::{Array1, Array2, ArrayD, ArrayViewMutD, IxDyn};
 use ndarray_broadcast::{broadcast_apply, prelude::*};
 use rayon::ThreadPoolBuilder;
-use std::mem::swap;
 
 const LAYOUTS: usize = 4;
 
@@ -106,9 +105,8 @@ fn placed_sums_stored_by_threads() {
                     |out| x.add_sum_in_dim_to(out, axes).expect("axes of the source"),
                     |out| x.par().add_sum_in_dim_to(out, axes).expect("axes of the source"),
                 );
-                let ([a, b], [c, d]) = (&mut axes, &mut shape);
-                swap(a, b);
-                swap(c, d);
+                axes.swap(0, 1);
+                shape.swap(0, 1);
             }
         }
     }

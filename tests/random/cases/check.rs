@@ -60,7 +60,11 @@ pub(crate) fn assert_view<A, D: Dimension>(
     let view = view.view().into_dyn();
     for index in probes(shape) {
         let expected = source.at(&read_at(&index, source.shape(), places));
-        assert!(std::ptr::eq(&view[index.as_slice()], expected), "at {index:?} of {:?}", source.layout);
+        assert!(
+            std::ptr::eq(&raw const view[index.as_slice()], expected),
+            "at {index:?} of {:?}",
+            source.layout
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where the choices of a case come from.
 
 use common::{Choices, Random};
+use std::fmt::Write;
 
 /// What a case is made of: the numbers of a seed, or the bytes of a fuzzer.
 pub(crate) struct Input<'a> {
@@ -25,7 +26,7 @@ impl<'a> Input<'a> {
     }
 
     pub(crate) fn note(&mut self, text: impl std::fmt::Display) {
-        self.log += &format!("{text}; ");
+        write!(self.log, "{text}; ").expect("text");
     }
 }
 

@@ -5,6 +5,7 @@
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::items_after_statements,
     clippy::many_single_char_names,
     reason = "the numbers of the models are small, and a to f are operands"
 )]

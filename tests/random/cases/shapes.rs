@@ -63,7 +63,9 @@ fn together(input: &mut Input<'_>) {
     let expected = joint(&shapes);
     let found = broadcast_shapes(&shapes);
     let together = agreed(found.clone(), &expected);
-    together.into_iter().for_each(|(found, expected)| assert_eq!(&found, expected));
+    if let Some((found, expected)) = together {
+        assert_eq!(&found, expected);
+    }
     input.shuffle(&mut shapes);
     let again = broadcast_shapes(&shapes);
     assert_eq!(again.clone().ok(), found.clone().ok());
@@ -108,7 +110,9 @@ fn target(input: &mut Input<'_>) {
     let given: Vec<i64> = to.iter().map(|size| size.cast_signed() as i64).collect();
     let expected = resolved(&from, &given, false).map(|to| repeats(&from, &to));
     let axes = agreed(reduction_axes(&from, &to), &expected);
-    axes.into_iter().for_each(|(axes, expected)| assert_eq!(&axes, expected));
+    if let Some((axes, expected)) = axes {
+        assert_eq!(&axes, expected);
+    }
 }
 
 fn in_constants(input: &mut Input<'_>) {
@@ -183,7 +187,9 @@ fn views(input: &mut Input<'_>) {
     let target: Vec<i64> = whole.iter().map(|size| size.cast_signed() as i64).collect();
     let expected = resolved(&from, &target, true);
     let to = agreed(view.broadcast_to(&target), &expected);
-    to.into_iter().for_each(|(view, expected)| assert_eq!(view.shape(), expected));
+    if let Some((view, expected)) = to {
+        assert_eq!(view.shape(), expected);
+    }
     let numbers = number.broadcast(IxDyn(&from)).expect("as many as of no size");
     let bytes = from.iter().map(|&size| size as u128).product::<u128>() * 8;
     if bytes > isize::MAX as u128 {

@@ -66,7 +66,9 @@ fn to_target(input: &mut Input<'_>) {
     let expected = resolved(&shape, &target, true);
     let given: Vec<isize> = target.iter().map(|&size| size as isize).collect();
     let shapes = agreed(resolve_target(&shape, &given), &expected);
-    shapes.into_iter().for_each(|(shape, expected)| assert_eq!(&shape, expected));
+    if let Some((shape, expected)) = shapes {
+        assert_eq!(&shape, expected);
+    }
     // -1 is no size here
     let exact = resolved(&shape, &target, false);
     ranked!(source.view(), fixed, view => {
@@ -272,7 +274,7 @@ fn many(input: &mut Input<'_>) {
     }
     let plane: Vec<_> =
         views.iter().filter_map(|view| view.clone().into_dimensionality::<ndarray::Ix2>().ok()).collect();
-    let expected = joint(&plane.iter().map(|view| view.shape()).collect::<Vec<_>>());
+    let expected = joint(&plane.iter().map(ndarray::ArrayBase::shape).collect::<Vec<_>>());
     if let Some((views, joint)) = agreed(broadcast_views(&plane), &expected) {
         assert!(views.iter().all(|view| view.shape() == joint));
     }

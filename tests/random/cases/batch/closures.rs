@@ -70,11 +70,12 @@ pub(super) fn closures(input: &mut Input<'_>) {
     {
         let batch = joint(&[&a.array.shape()[..1], &[]]);
         let signature = Signature::new("(n),(n)->()").expect("a signature");
-        let expected: Expected = match a.array.shape()[1] == b.array.shape()[0] {
-            false => Err("BaseSymbol"),
-            true => with_base(&batch, &Ok(vec![]), |i, _| {
+        let expected: Expected = if a.array.shape()[1] == b.array.shape()[0] {
+            with_base(&batch, &Ok(vec![]), |i, _| {
                 (0..b.array.shape()[0]).map(|k| a.numbers.at(&[i[0], k]) * b.numbers.at(&[k])).sum()
-            }),
+            })
+        } else {
+            Err("BaseSymbol")
         };
         let f =
             |x: ArrayView<'_, f64, Ix1>, y: ArrayView<'_, f64, Ix1>, mut out: ArrayViewMut<'_, f64, Ix0>| {
