@@ -245,9 +245,12 @@ fn reduce_block<'s, A: Clone>(
         return (nest.fill_unreduced(), Vec::new());
     }
     let mut erased = ErasedNest::new();
-    with_results(nest.inputs(&mut erased), memory, |results| match nest.has_output() {
-        true => (nest.store_results(results), Vec::new()),
-        false => (Written::none(), results.to_vec()),
+    with_results(nest.inputs(&mut erased), memory, |results| {
+        if nest.has_output() {
+            (nest.store_results(results), Vec::new())
+        } else {
+            (Written::none(), results.to_vec())
+        }
     })
 }
 
