@@ -960,6 +960,7 @@ struct Half<'n, 'a, 's, A> {
 
 // SAFETY: `run_halves` sends only halves of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
 // of inputs' elements, closures and operations. [`Source::prepared`] adds a shared element only. For `store`, see [`Store`].
+// Copies of inputs are plain numbers, which both halves read.
 unsafe impl<A> Send for Half<'_, '_, '_, A> {}
 
 impl<A> Half<'_, '_, '_, A> {

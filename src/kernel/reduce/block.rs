@@ -1,6 +1,5 @@
-//! Blocks: the parts of a nest that are reduced at once.
-//!
-//! A nest is halved until it is one block: its results, and the elements that are not combined in registers, fit into L1 or L2.
+//! Blocks: the parts of a nest that are reduced at once. A nest is halved until its results fit into scratch, and so do its elements,
+//! or what is left of them once they are combined in registers along one loop.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +10,8 @@ use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, steps, sum_c
 use crate::kernel::threads::GRAIN;
 
 /// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one if the nest has an output. A
-/// loop along which an input is near, and that of sums in registers, are left whole as long as there are others.
+/// loop along which an input is near is not cut into parts of less than two cache lines, and that of sums in registers is left
+/// whole, as long as there are others.
 pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
     let (loops, sum_loop, most) = (nest.loops(), nest.sum_loop(), BLOCK_BYTES / size_of::<A>());
     let is_large = steps(loops) / 2 >= GRAIN;
@@ -26,21 +26,19 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
             return rows;
         }
         let elements = lengths(loops, sum_loop).map(|axis| axis.0).fold(1, usize::saturating_mul);
-        // outer reduced loops are in a block where the inner ones are short
-        let outer =
-            loops.first().filter(|l| !l.is_kept() && sum_loop != Some(0)).map_or(usize::MAX, Loop::len);
-        // an array's elements are read where they are
-        let in_place = nest.elements().is_some();
-        let fits = if in_place { elements <= 4 * most } else { elements.max(4 * (elements / outer)) <= most };
+        // measured on 2026-11-27 with `by_hand` and `cliffs` on a Xeon: elements in place may be more; with an outer reduced loop,
+        // most of the elements would be copied for sums that are as fast in two blocks
+        let outer = loops.first().filter(|l| !l.is_kept() && sum_loop != Some(0)).map(Loop::len);
+        let (in_place, inner) = (nest.elements().is_some(), outer.map_or(0, |len| elements / len));
+        let fits = if in_place { elements <= 4 * most } else { elements.max(4 * inner) <= most };
         if !is_large && fits && nest.to_copy().1 == 0 {
             return None;
         }
     }
     let first_kept = loops.iter().position(Loop::is_kept);
     // the halves of a reduced loop share outputs, and results without an output are in the order of the kept loops
-    let may_be_cut = |&place: &usize| {
-        if loops[place].is_kept() { has_output || Some(place) == first_kept } else { !has_output }
-    };
+    let may_be_cut =
+        |&place: &usize| loops[place].is_kept() == has_output || !has_output && Some(place) == first_kept;
     let near = near_loop(nest).filter(|_| sum_loop.is_none());
     let is_last = |&place: &usize| {
         sum_loop == Some(place)
