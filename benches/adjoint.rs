@@ -2,8 +2,7 @@
 //! `sum`, or its chain of `sum_axis`.
 //!
 //! The loops are the obvious one (`plain` as it is compiled, `plain_avx2` as the crate is at run time) and a good one, for
-//! sums over the first or the last axis, over all, and by channel; and nested loops in the order of memory for the others
-//! (`hand`).
+//! sums over the first or the last axis, over all, and by channel.
 //!
 //! `cargo bench --manifest-path benches/Cargo.toml --bench adjoint -- f32/c4096` measures one array; times are for `f32`
 //! and `f64`, on one thread, and with the feature `rayon` on several threads too.
@@ -23,58 +22,8 @@ use std::fmt::Debug;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// A contiguous row.
-fn hand_row<T: Number>(x: &[T]) -> T {
-    let mut sums = [T::zero(); 16];
-    let chunks = x.chunks_exact(16);
-    let rest = chunks.remainder().iter().fold(T::zero(), |a, &b| a + b);
-    for chunk in chunks {
-        for (s, &v) in sums.iter_mut().zip(chunk) {
-            *s += v;
-        }
-    }
-    sums.iter().fold(rest, |a, &b| a + b)
-}
-
-/// What one writes for one case: nested loops in the order of memory, merged where possible, the innermost over a
-/// slice. `axes` gives length, stride in the input and stride in the output.
-fn hand<T: Number>(x: &[T], out: &mut [T], axes: &[(usize, usize, usize)]) {
-    match *axes {
-        [] => out[0] += x[0],
-        [(n, 1, 0)] => out[0] += hand_row(&x[..n]),
-        [(n, 1, 1)] => out[..n].iter_mut().zip(&x[..n]).for_each(|(o, &v)| *o += v),
-        [(n, s, 0)] => out[0] = x.iter().step_by(s).take(n).fold(out[0], |a, &v| a + v),
-        [(n, s, t)] => (0..n).for_each(|i| out[i * t] += x[i * s]),
-        [(n, 3, 1), (3, 1, 0)] => {
-            for (o, v) in out[..n].iter_mut().zip(x.chunks_exact(3)) {
-                *o += v[0] + v[1] + v[2];
-            }
-        }
-        [(n, 8, 1), (8, 1, 0)] => {
-            for (o, v) in out[..n].iter_mut().zip(x.chunks_exact(8)) {
-                *o = *o + ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
-            }
-        }
-        [(n, 3, 0), (3, 1, 1)] => period::<T, 24>(&x[..3 * n], out),
-        [(n, 8, 0), (8, 1, 1)] => period::<T, 32>(&x[..8 * n], out),
-        [(n, s, t), ref rest @ ..] => (0..n).for_each(|i| hand(&x[i * s..], &mut out[i * t..], rest)),
-    }
-}
-
-fn period<T: Number, const L: usize>(x: &[T], out: &mut [T]) {
-    let k = if L.is_multiple_of(3) { 3 } else { 8 };
-    let mut sums = [T::zero(); L];
-    let chunks = x.chunks_exact(L);
-    chunks.remainder().iter().enumerate().for_each(|(i, &v)| out[i % k] += v);
-    for chunk in chunks {
-        for (s, &v) in sums.iter_mut().zip(chunk) {
-            *s += v;
-        }
-    }
-    sums.iter().enumerate().for_each(|(i, &v)| out[i % k] += v);
-}
-
-/// The loops for [`hand`]: in the order of the input's strides, merged. The output's strides, where reduced, are 0.
+/// The loops of a sum, in the order of the input's strides, merged: length, stride in the input and stride in the output. The output's
+/// strides, where reduced, are 0.
 fn merged_loops<T>(x: &ArrayViewD<T>, out: &ArrayD<T>) -> Vec<(usize, usize, usize)> {
     let mut all: Vec<_> = (0..x.ndim())
         .map(|i| {
@@ -100,7 +49,7 @@ fn merged_loops<T>(x: &ArrayViewD<T>, out: &ArrayD<T>) -> Vec<(usize, usize, usi
 /// A name, and a loop that writes sums.
 type Way<'a, T> = (&'static str, Box<dyn Fn(&mut [T], &[T]) + 'a>);
 
-/// The obvious loop and the good one for nested loops that both are written for, else one over all that are nested.
+/// The obvious loop and the good one for nested loops that both are written for.
 fn ways<'a, T: Number + 'a>(nest: &'a [(usize, usize, usize)]) -> Vec<Way<'a, T>> {
     macro_rules! ways {
         ($name:ident($($more:expr),*)) => {
@@ -120,13 +69,7 @@ fn ways<'a, T: Number + 'a>(nest: &'a [(usize, usize, usize)]) -> Vec<Way<'a, T>
         {
             ways!(channel_sums(plane))
         }
-        _ => vec![(
-            "hand",
-            Box::new(|out: &mut [T], x: &[T]| {
-                out.fill(T::zero());
-                hand(x, out, nest);
-            }),
-        )],
+        _ => vec![],
     }
 }
 

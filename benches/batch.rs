@@ -11,7 +11,7 @@ mod progress;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
-use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
+use ndarray::linalg::general_mat_mul;
 use ndarray::{
     Array, Array3, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis, Dimension, Ix0,
     Ix1, Ix2, Ix3, Ix4, ShapeBuilder,
@@ -236,51 +236,6 @@ fn small_matrices(c: &mut Criterion) {
     group.finish();
 }
 
-/// `(1; 64, 64)` times `(256; 64)`.
-fn large_bases(c: &mut Criterion) {
-    let mut group = c.benchmark_group("matvec");
-    let case = "(1;64,64)x(256;64)";
-    let (a, b) = (filled((1, 64, 64)), filled((256, 64)));
-    let loops = |out: &mut [f64]| {
-        let (a, b) = (slice(black_box(&a)), slice(black_box(&b)));
-        for (b, out) in b.chunks_exact(64).zip(out.chunks_exact_mut(64)) {
-            for (row, out) in a.chunks_exact(64).zip(out) {
-                *out = row.iter().zip(b).map(|(a, b)| a * b).sum();
-            }
-        }
-    };
-    baseline!(group, case, 256 * 64, loops);
-    let (x, y) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix1>().expect("a base"));
-    fused!(group, case, MatVec, x, y);
-    let times = |a: ArrayView2<f64>, b: ArrayView1<f64>, mut out: ArrayViewMut1<f64>| {
-        for (row, out) in a.rows().into_iter().zip(&mut out) {
-            *out = row.iter().zip(b).map(|(a, b)| a * b).sum();
-        }
-    };
-    let mut out = Array::zeros((256, 64));
-    group.bench_function(BenchmarkId::new("zip_map_into", case), |b| {
-        b.iter(|| black_box(&x).zip_map_into(black_box(&y), &mut out, times));
-    });
-    let matrix = a.index_axis(Axis(0), 0);
-    group.bench_function(BenchmarkId::new("ndarray_into", case), |bencher| {
-        bencher.iter(|| {
-            for (b, mut out) in black_box(&b).outer_iter().zip(black_box(&mut out).outer_iter_mut()) {
-                general_mat_vec_mul(1.0, &matrix, &b, 0.0, &mut out);
-            }
-        });
-    });
-    // all vectors as one matrix
-    group.bench_function(BenchmarkId::new("ndarray_product_into", case), |bencher| {
-        bencher.iter(|| general_mat_mul(1.0, black_box(&b), &matrix.t(), 0.0, black_box(&mut out)));
-    });
-    group.bench_function(BenchmarkId::new("ndarray_product_new", case), |bencher| {
-        bencher.iter(|| black_box(&b).dot(&matrix.t()));
-    });
-    let turned = filled((1, 64, 64).f());
-    fused!(group, "(1;64,64)x(256;64)/f_order", MatVec, turned.batch::<Ix2>().expect("a base"), y);
-    group.finish();
-}
-
 /// Scalars `(1000, 2;)` times `(2; 6, 6)`, and sums of `(2; 6)` and `(1000, 2; 6)`.
 fn element_wise(c: &mut Criterion) {
     let mut group = c.benchmark_group("element_wise");
@@ -455,7 +410,6 @@ fn main() {
         &[
             ("update", update),
             ("small matrices", small_matrices),
-            ("large bases", large_bases),
             ("element wise", element_wise),
             ("large products", large_products),
         ],

@@ -1,14 +1,11 @@
-//! Sums of every kind of element: numbers, big numbers, elements that own memory, that count themselves or
-//! that take no memory; and how far rounded sums are off.
+//! Sums of every kind of element: numbers, big numbers, elements that own memory or that take none. Panics at each point, and
+//! what is dropped then, are in `tests/map/injected.rs`.
 
-use ndarray::{Array, Array1, Array2, ArrayRef, Ix2, array, s};
+use ndarray::{Array, Array1, Array2, array, s};
 use ndarray_broadcast::{keepdims, prelude::*};
 use num_complex::Complex;
 use num_traits::Zero;
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::ops::{Add, Mul};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Asserts sums of `[[1, 2, 3], [4, 5, 6]]` in elements made by `of`.
 fn assert_sums<A: Clone + Zero + Mul<Output = A> + PartialEq + std::fmt::Debug>(of: impl Fn(u8) -> A) {
@@ -136,131 +133,4 @@ fn elements_without_size() {
     let many = array![Nothing];
     let many = many.broadcast_to((isize::MAX, 0)).expect("no element");
     assert_eq!(many.sum_to((1, 0)).map(|sum| sum.len()), Ok(0));
-}
-
-thread_local! {
-    /// The instances of `Counted` that are alive, each by its number.
-    static ALIVE: RefCell<BTreeSet<u64>> = const { RefCell::new(BTreeSet::new()) };
-    static NEXT: Cell<u64> = const { Cell::new(0) };
-    /// Instances that were dropped a second time, or never made.
-    static WRONG: Cell<usize> = const { Cell::new(0) };
-    /// How many operations go well before one panics.
-    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// A number that knows how many of it there are.
-#[derive(Debug)]
-struct Counted {
-    number: u64,
-    value: i64,
-}
-
-impl Counted {
-    fn new(value: i64) -> Self {
-        let number = NEXT.replace(NEXT.get() + 1);
-        ALIVE.with_borrow_mut(|alive| alive.insert(number));
-        Counted { number, value }
-    }
-
-    /// One operation: panics if it is time to.
-    fn operation(value: i64) -> Self {
-        let left = LEFT.get();
-        assert!(left > 0, "as asked for");
-        LEFT.set(left - 1);
-        Counted::new(value)
-    }
-
-    fn alive() -> usize {
-        ALIVE.with_borrow(BTreeSet::len)
-    }
-
-    fn is_alive(&self) -> bool {
-        ALIVE.with_borrow(|alive| alive.contains(&self.number))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        if !ALIVE.with_borrow_mut(|alive| alive.remove(&self.number)) {
-            WRONG.set(WRONG.get() + 1);
-        }
-    }
-}
-impl Clone for Counted {
-    fn clone(&self) -> Self {
-        Counted::operation(self.value)
-    }
-}
-impl PartialEq for Counted {
-    fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
-    }
-}
-impl Add for Counted {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Counted::operation(self.value + other.value)
-    }
-}
-impl Mul for Counted {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        Counted::operation(self.value * other.value)
-    }
-}
-impl Zero for Counted {
-    fn zero() -> Self {
-        Counted::operation(0)
-    }
-    fn is_zero(&self) -> bool {
-        self.value == 0
-    }
-}
-
-#[test]
-fn every_instance_is_dropped_once() {
-    assert_sums(|n| Counted::new(n.into()));
-    assert_eq!((Counted::alive(), WRONG.get()), (0, 0));
-}
-
-/// Runs `sum` on an array of 5 by 3 elements and an output of 3, once to the end and then again and again with a
-/// panic after 0, 1, 2 and so on operations. Afterwards only the two arrays are there, all of their elements alive,
-/// and the array as it was.
-fn assert_survives<T>(sum: impl Fn(&ArrayRef<Counted, Ix2>, &mut Array1<Counted>) -> T) {
-    let number = |(row, column): (usize, usize)| i64::try_from(10 * row + column).expect("small");
-    for limit in 0.. {
-        let delta = Array2::from_shape_fn((5, 3), |index| Counted::new(number(index)));
-        let mut out = Array1::from_shape_fn(3, |_| Counted::new(7));
-        LEFT.set(limit);
-        let result = catch_unwind(AssertUnwindSafe(|| drop(sum(&delta, &mut out))));
-        LEFT.set(usize::MAX);
-        assert!(delta.indexed_iter().all(|(index, x)| x.is_alive() && x.value == number(index)));
-        assert!(out.iter().all(Counted::is_alive));
-        assert_eq!(Counted::alive(), 18, "after {limit} operations: more is lost, fewer is dropped in use");
-        drop((delta, out));
-        assert_eq!((Counted::alive(), WRONG.get()), (0, 0), "after {limit} operations");
-        if result.is_ok() {
-            assert!(limit >= 15, "each element takes an operation");
-            return;
-        }
-    }
-}
-
-#[test]
-fn nothing_is_lost_by_a_panic_into_an_array() {
-    assert_survives(|delta, out| delta.assign_sum_to(out));
-    assert_survives(|delta, out| delta.add_sum_to(out));
-    assert_survives(|delta, out| delta.scaled_add_sum_to(Counted::new(2), out));
-    assert_survives(|delta, out| delta.t().sum_axes([0, 1]).map(|sum| sum.add_sum_to(out)));
-}
-
-#[test]
-fn nothing_is_lost_by_a_panic_while_a_new_array_is_made() {
-    assert_survives(|delta, _| delta.sum_axes(0));
-    assert_survives(|delta, _| delta.sum_axes(keepdims([1])));
-    assert_survives(|delta, out| delta.sum_to(&*out));
-    assert_survives(|delta, _| delta.t().sum_to((3, 1)));
-    assert_survives(|delta, _| delta.to_owned().into_sum_to(3));
-    assert_survives(|delta, _| delta.sum_axes([]));
-    assert_survives(|delta, _| delta.t().sum_axes([]));
 }

@@ -24,74 +24,34 @@ macro_rules! ranked {
 /// Runs `$body` with `$target` the sizes `$sizes` of type `i64`, given as the `$way`th type that can hold them.
 macro_rules! targeted {
     ($sizes:expr, $way:expr, $target:ident => $body:expr) => {{
+        macro_rules! with {
+            ($value:expr) => {{
+                let $target = $value;
+                $body
+            }};
+        }
         let sizes: &[i64] = $sizes;
         let small = sizes.iter().all(|&size| (-1..100).contains(&size));
         let plain = sizes.iter().all(|&size| size >= 0);
         match (sizes, $way % 8) {
-            (&[], 0) => {
-                let $target = [0_i64; 0];
-                $body
-            }
-            (&[], 1) => {
-                let $target = ();
-                $body
-            }
-            (&[a], 0) => {
-                let $target = [a];
-                $body
-            }
-            (&[a], 1) => {
-                let $target = a;
-                $body
-            }
-            (&[a], 2) if small => {
-                let $target = (a as i8,);
-                $body
-            }
-            (&[a, b], 0) => {
-                let $target = [a, b];
-                $body
-            }
-            (&[a, b], 1) => {
-                let $target = (a as isize, b);
-                $body
-            }
-            (&[a, b], 2) if plain => {
-                let $target = ndarray::Ix2(a as usize, b as usize);
-                $body
-            }
-            (&[a, b, c], 0) => {
-                let $target = [a, b, c];
-                $body
-            }
-            (&[a, b, c], 1) if small => {
-                let $target = (a, b as i16, c as i32);
-                $body
-            }
-            (&[a, b, c, d], 0 | 1) => {
-                let $target = [a, b, c, d];
-                $body
-            }
-            (&[a, b, c, d, e], 0) => {
-                let $target = [a, b, c, d, e];
-                $body
-            }
-            (_, 3) if small && plain => {
-                let $target: Vec<u8> = sizes.iter().map(|&size| size as u8).collect();
-                $body
-            }
+            (&[], 0) => with!([0_i64; 0]),
+            (&[], 1) => with!(()),
+            (&[a], 0) => with!([a]),
+            (&[a], 1) => with!(a),
+            (&[a], 2) if small => with!((a as i8,)),
+            (&[a, b], 0) => with!([a, b]),
+            (&[a, b], 1) => with!((a as isize, b)),
+            (&[a, b], 2) if plain => with!(ndarray::Ix2(a as usize, b as usize)),
+            (&[a, b, c], 0) => with!([a, b, c]),
+            (&[a, b, c], 1) if small => with!((a, b as i16, c as i32)),
+            (&[a, b, c, d], 0 | 1) => with!([a, b, c, d]),
+            (&[a, b, c, d, e], 0) => with!([a, b, c, d, e]),
+            (_, 3) if small && plain => with!(sizes.iter().map(|&size| size as u8).collect::<Vec<_>>()),
             (_, 4) if plain => {
-                let $target = ndarray::IxDyn(&sizes.iter().map(|&size| size as usize).collect::<Vec<_>>());
-                $body
+                with!(ndarray::IxDyn(&sizes.iter().map(|&size| size as usize).collect::<Vec<_>>()))
             }
-            (_, 5) if small => {
-                let $target: Vec<i32> = sizes.iter().map(|&size| size as i32).collect();
-                $body
-            }
-            _ => {
-                let $target = sizes;
-                $body
-            }
+            (_, 5) if small => with!(sizes.iter().map(|&size| size as i32).collect::<Vec<_>>()),
+            _ => with!(sizes),
         }
     }};
 }
@@ -100,45 +60,24 @@ macro_rules! targeted {
 /// stands once.
 macro_rules! axes_given {
     ($axes:expr, $way:expr, $given:ident => $body:expr) => {{
+        macro_rules! with {
+            ($value:expr) => {{
+                let $given = $value;
+                $body
+            }};
+        }
         let axes: &[usize] = $axes;
         let set: ndarray_broadcast::AxisSet = axes.into();
         match (axes, $way % 6) {
-            (&[a], 0) => {
-                let $given = a;
-                $body
-            }
-            (&[a], 1) => {
-                let $given = ndarray::Axis(a);
-                $body
-            }
-            (&[], 0) => {
-                let $given = [0_usize; 0];
-                $body
-            }
-            (&[a], 2) => {
-                let $given = [a];
-                $body
-            }
-            (&[a, b], 0) => {
-                let $given = [a, b];
-                $body
-            }
-            (&[a, b, c], 0) => {
-                let $given = [ndarray::Axis(a), ndarray::Axis(b), ndarray::Axis(c)];
-                $body
-            }
-            (_, 3) if set.len() == axes.len() && set.as_slice() == axes => {
-                let $given = set;
-                $body
-            }
-            (_, 4) => {
-                let $given: Vec<ndarray::Axis> = axes.iter().map(|&axis| ndarray::Axis(axis)).collect();
-                $body
-            }
-            _ => {
-                let $given = axes;
-                $body
-            }
+            (&[a], 0) => with!(a),
+            (&[a], 1) => with!(ndarray::Axis(a)),
+            (&[], 0) => with!([0_usize; 0]),
+            (&[a], 2) => with!([a]),
+            (&[a, b], 0) => with!([a, b]),
+            (&[a, b, c], 0) => with!([ndarray::Axis(a), ndarray::Axis(b), ndarray::Axis(c)]),
+            (_, 3) if set.len() == axes.len() && set.as_slice() == axes => with!(set),
+            (_, 4) => with!(axes.iter().map(|&axis| ndarray::Axis(axis)).collect::<Vec<_>>()),
+            _ => with!(axes),
         }
     }};
 }
