@@ -113,18 +113,17 @@ pub(super) fn fold_block<A: Clone>(
 /// or both reduced, are one.
 pub(super) type BlockShape = List<(usize, bool), 8>;
 
-/// The shape of a source in standard layout that is reduced to the shape `out`.
+/// Adds the axes of a source in standard layout that is reduced to the shape `out`.
 #[inline]
-pub(super) fn shape_of(shape: &[usize], out: &[usize], dropped: Dropped<'_>) -> BlockShape {
-    let (mut axes, mut out_axis) = (BlockShape::new(), 0);
+pub(super) fn push_axes(axes: &mut BlockShape, shape: &[usize], out: &[usize], dropped: Dropped<'_>) {
+    let mut out_axis = 0;
     let leading = shape.len().saturating_sub(out.len());
     for (axis, &len) in shape.iter().enumerate() {
         let is_dropped = dropped.map_or(axis < leading, |axes| axes.contains(axis));
         let is_kept = !is_dropped && out.get(out_axis) == Some(&len);
         out_axis += usize::from(!is_dropped);
-        push(&mut axes, len, is_kept);
+        push(axes, len, is_kept);
     }
-    axes
 }
 
 #[inline]
