@@ -20,13 +20,20 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
         strides.fill(0);
         return 0;
     }
-    let (mut axes, mut len) = (List::<usize, 8>::new(), 1);
+    let mut len = 1;
+    let Some(order) = order.filter(|_| shape.len() > 1) else {
+        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+            *stride = len;
+            len *= size;
+        }
+        return len;
+    };
+    let (is_long, mut axes) = (|axis: usize| shape[axis] > 1, List::<usize, 8>::new());
     for axis in 0..shape.len() {
         axes.push(axis);
-        let Some(order) = order.filter(|_| shape[axis] > 1) else { continue };
         let mut place = axis;
-        for at in (0..axis).rev() {
-            match if shape[axes[at]] < 2 { None } else { order.is_inside(shape, axes[at], axis) } {
+        for at in (0..axis).rev().filter(|_| is_long(axis)) {
+            match is_long(axes[at]).then(|| order.is_inside(shape, axes[at], axis)).flatten() {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}

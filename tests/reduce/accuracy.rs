@@ -144,7 +144,9 @@ fn an_output_in_another_order_has_the_same_bits() {
         for terms in [terms.view(), terms.view().permuted_axes([2, 0, 1])] {
             for axes in [&[0][..], &[1], &[2], &[0, 1], &[1, 2], &[0, 2]] {
                 let mut kept = terms.raw_dim();
-                axes.iter().for_each(|&axis| kept[axis] = 1);
+                for &axis in axes {
+                    kept[axis] = 1;
+                }
                 let sum = terms.sum_to(kept).expect("a shape to sum to").into_dyn();
                 for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 1]] {
                     let mut out = Array3::zeros(order.map(|axis| kept[axis]));

@@ -255,11 +255,12 @@ impl Block {
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
     #[inline]
     fn set_moving(&mut self, sizes: &[usize; OPERANDS], count: usize, row_loops: &[InputSet]) {
-        let strides = &self.row.strides;
-        let moving = InputSet::of(count - 1, |k| strides[k] != 0);
-        let is_contiguous = (0..count).all(|k| {
-            k > 0 && strides[k] == 0 || k == 0 && sizes[0] == 0 || strides[k] == sizes[k].cast_signed()
-        });
+        let (strides, mut moving) = (&self.row.strides, InputSet::NONE);
+        let mut is_contiguous = sizes[0] == 0 || strides[0] == sizes[0].cast_signed();
+        for k in (1..count).filter(|&k| strides[k] != 0) {
+            moving.insert(k);
+            is_contiguous &= strides[k] == sizes[k].cast_signed();
+        }
         self.moving = (is_contiguous && row_loops.contains(&moving)).then_some(moving);
     }
 }

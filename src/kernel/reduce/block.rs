@@ -71,24 +71,26 @@ pub(super) fn with_results<A: Clone, R>(
     let (op, sum_loop, prepare, mut shape) =
         (block.fold(), block.sum_loop(), block.prepare(), BlockShape::new());
     lengths(block.loops(), sum_loop).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
-    let len = |may_be_reduced: bool| {
-        let sides = shape.iter().filter(|axis| axis.1 || may_be_reduced);
-        sides.map(|axis| axis.0).product::<usize>()
-    };
-    if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
-        let mut results = memory.vec(len(false));
-        fold_block(op, &shape, elements, &mut results);
-        return then(&results);
+    let (mut len, mut results) = (1, 1);
+    for &(side, is_kept) in &*shape {
+        len *= side;
+        results *= if is_kept { side } else { 1 };
     }
-    let mut elements = memory.vec(len(true) + len(false));
-    elements.filled(len(true), |slots| match sum_loop {
+    if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
+        let mut memory = memory.vec(results);
+        fold_block(op, &shape, elements, &mut memory);
+        return then(&memory);
+    }
+    let is_reduced = results < len;
+    let mut elements = memory.vec(len + if is_reduced { results } else { 0 });
+    elements.filled(len, |slots| match sum_loop {
         Some(place) => block.sum_along(place, slots),
         None => block.fill(slots),
     });
     if let Some(prepare) = prepare {
         prepare(&mut elements);
     }
-    if shape.iter().all(|axis| axis.1) {
+    if !is_reduced {
         return then(&elements);
     }
     let (elements, mut results) = elements.split();
@@ -115,18 +117,17 @@ pub(super) fn fold_block<A: Clone>(
 /// or both reduced, are one.
 pub(super) type BlockShape = List<(usize, bool), 8>;
 
-/// The shape of a source in standard layout that is reduced to the shape `out`.
+/// Adds the axes of a source in standard layout that is reduced to the shape `out`.
 #[inline]
-pub(super) fn shape_of(shape: &[usize], out: &[usize], dropped: Dropped<'_>) -> BlockShape {
-    let (mut axes, mut out_axis) = (BlockShape::new(), 0);
+pub(super) fn push_axes(axes: &mut BlockShape, shape: &[usize], out: &[usize], dropped: Dropped<'_>) {
+    let mut out_axis = 0;
     let leading = shape.len().saturating_sub(out.len());
     for (axis, &len) in shape.iter().enumerate() {
         let is_dropped = dropped.map_or(axis < leading, |axes| axes.contains(axis));
         let is_kept = !is_dropped && out.get(out_axis) == Some(&len);
         out_axis += usize::from(!is_dropped);
-        push(&mut axes, len, is_kept);
+        push(axes, len, is_kept);
     }
-    axes
 }
 
 #[inline]

@@ -22,7 +22,7 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{fold_block, place_to_halve, results_fit, shape_of, with_results};
+use block::{BlockShape, fold_block, place_to_halve, push_axes, results_fit, with_results};
 
 use super::ensure;
 use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots};
@@ -171,7 +171,8 @@ impl<'s, A: Clone> Job<'_, 's, A> {
                 Ok(written) => return written,
                 Err(slots) => slots,
             };
-            let shape = shape_of(self.shape, slots.shape(), self.dropped);
+            let mut shape = BlockShape::new();
+            push_axes(&mut shape, self.shape, slots.shape(), self.dropped);
             match slots.into_slots() {
                 Ok(slots) => self.fold(&shape, slots),
                 Err(slots) => self.run_large(slots),
