@@ -5,7 +5,7 @@
 #![allow(clippy::float_cmp, reason = "zero is exact")]
 #![allow(clippy::result_large_err, reason = "an array that is given back")]
 
-use crate::hooked::Hooked;
+use crate::hooked::{Hooked, plain, with_hook};
 use common::forms::{Call, base_operations, forms};
 use ndarray::{
     Array1, Array2, ArrayD, ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix1, Ix2, IxDyn,
@@ -347,6 +347,10 @@ fn many_elements() {
 /// The table of forms, with the operands' bases where they have at least two axes.
 #[test]
 fn every_form() {
+    with_hook(plain, forms_of_each_layout);
+}
+
+fn forms_of_each_layout() {
     let cases = [1, 2, 3, 5, 8, 9, 12, 20].iter().flat_map(|ndim| LAYOUTS.map(|layout| (ndim, layout)));
     for (&ndim, layout) in common::sample(5, cases) {
         let (sizes, mut narrow) = (shape(ndim, 600), vec![1; ndim]);

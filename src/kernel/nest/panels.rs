@@ -2,10 +2,10 @@
 //!
 //! A panel is [`WIDE`] or [`NARROW`] neighbours along the innermost loop. Each neighbour has an accumulator in a register.
 //! [`ErasedNest::sum_loop`] chooses the loop along which panels are added:
-//! - the innermost loop. Then the accumulators are parts of a lane's sum ([`Lanes`]);
-//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows ([`Rows`]). The
-//!   innermost such loop with at least 2 * [`NARROW`] steps serves, because its rows are near each other in memory; otherwise the
-//!   longest one.
+//! - the innermost loop. Then the accumulators are parts of a lane's sum ([`PanelLoops::lanes`]);
+//! - or another reduced loop, whose steps are rows. Then the accumulators are elements of the sum of rows
+//!   ([`PanelLoops::rows`]). The innermost such loop with at least 2 * [`NARROW`] steps serves, because its rows are near each
+//!   other in memory; otherwise the longest one.
 //!
 //! ```text
 //! for each lane:                              for each group of rows:
@@ -18,8 +18,8 @@
 //!
 //! Groups of rows are the outermost loop.
 //!
-//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the one before, so that it is full too. Its first
-//! [`Panels::overlap`] neighbours are not added to the output again.
+//! Where fewer than [`WIDE`] neighbours are left, narrow panels follow. The last one overlaps with the one before, so that it is
+//! full too. Its first [`Panels::overlap`] neighbours are not added to the output again.
 
 #![forbid(unsafe_code)]
 
