@@ -1,6 +1,6 @@
 //! Executors of a pass: the calling thread, or several threads with the feature `rayon`.
 
-use super::nest::{ErasedNest, Nest, Written, steps};
+use super::nest::{ErasedNest, Loop, Nest, Written, steps};
 
 /// The fewest elements of half a pass. Fewer take less time than waking a thread. Measured on Zen 4 with f32: 2^16 to 2^20 take
 /// about as long.
@@ -15,6 +15,11 @@ pub(super) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() +
     in_two(first, second);
 }
 
+/// Whether each half of the loops has at least `grain` indices.
+pub(super) fn is_worth_halving(loops: &[Loop], grain: usize) -> bool {
+    steps(loops) / 2 >= grain
+}
+
 /// Splits a nest into parts of at least `grain` indices and runs them on several threads.
 pub(super) fn in_parts<'s, P: Copy + Send>(
     nest: Nest<'_, P>,
@@ -22,7 +27,7 @@ pub(super) fn in_parts<'s, P: Copy + Send>(
     run: &(impl Fn(Nest<'_, P>) -> Written<'s> + Sync),
 ) -> Written<'s> {
     let loops = nest.loops();
-    if loops.is_empty() || steps(loops) / 2 < grain.max(1) {
+    if loops.is_empty() || !is_worth_halving(loops, grain.max(1)) {
         return run(nest);
     }
     let mut scratch = ErasedNest::on_heap();

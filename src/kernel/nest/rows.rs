@@ -24,7 +24,7 @@ use crate::kernel::operation::Operation;
 use crate::kernel::reduce::Fold;
 use crate::kernel::simd::{Work, dispatch_or, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
-use crate::kernel::threads::{GRAIN, in_parts};
+use crate::kernel::threads::{GRAIN, in_parts, is_worth_halving};
 use crate::kernel::{ensure, map};
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -1003,7 +1003,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         scratch: &mut Scratch,
         run: RunHalf<'a, 's, A>,
     ) -> [(Written<'s>, Vec<A>); 2] {
-        let join = self.pass.source.join().filter(|_| steps(self.loops()) / 2 >= GRAIN);
+        let join = self.pass.source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
         let mut second = ErasedNest::on_heap();
         let [first, second] = self.halves(place, &mut second);
         let Some(join) = join else { return [run(first, scratch), run(second, scratch)] };

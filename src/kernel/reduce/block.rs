@@ -6,15 +6,15 @@
 use super::fold::{Fold, fold};
 use crate::kernel::map::near_loop;
 use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, steps, sum_count};
-use crate::kernel::threads::GRAIN;
+use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, sum_count};
+use crate::kernel::threads::{GRAIN, is_worth_halving};
 
 /// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one if the nest has an output. A
 /// loop along which an input is near is not cut into parts of less than two cache lines, and that of sums in registers is left
 /// whole, as long as there are others.
 pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
     let (loops, sum_loop, most) = (nest.loops(), nest.sum_loop(), BLOCK_BYTES / size_of::<A>());
-    let is_large = steps(loops) / 2 >= GRAIN;
+    let is_large = is_worth_halving(loops, GRAIN);
     if nest.is_unreduced() {
         return is_large.then_some(0);
     }
@@ -37,8 +37,7 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
     }
     let first_kept = loops.iter().position(Loop::is_kept);
     // the halves of a reduced loop share outputs, and results without an output are in the order of the kept loops
-    let may_be_cut =
-        |&place: &usize| loops[place].is_kept() == has_output || !has_output && Some(place) == first_kept;
+    let may_be_cut = |&place: &usize| loops[place].is_kept() == has_output || Some(place) == first_kept;
     let near = near_loop(nest).filter(|_| sum_loop.is_none());
     let is_last = |&place: &usize| {
         sum_loop == Some(place)
