@@ -257,12 +257,12 @@ impl<'m, A> SliceVec<'m, A> {
     /// An empty vector in the spare memory.
     #[inline]
     pub(crate) fn rest(&mut self) -> SliceVec<'_, A> {
-        self.split().1
+        SliceVec { memory: &mut self.memory[self.len..], len: 0 }
     }
 
     /// The elements, and an empty vector in the spare memory.
     #[inline]
-    pub(crate) fn split(&mut self) -> (&[A], SliceVec<'_, A>) {
+    pub(crate) fn split(self) -> (&'m [A], SliceVec<'m, A>) {
         let (elements, memory) = self.memory.split_at_mut(self.len);
         // SAFETY: The first `len` elements were written.
         (unsafe { slice::from_raw_parts(elements.as_ptr().cast(), self.len) }, SliceVec { memory, len: 0 })

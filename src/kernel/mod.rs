@@ -24,7 +24,7 @@
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](source::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
 //! the reductions of the element type. `Job::run_large` makes a nest and arranges it by the input's strides, and `reduce_halves`
-//! halves it until `block::place_to_halve` finds that it is one block. `block::with_results` has a block's elements in place, where
+//! halves it until `block::place_to_halve` finds that it is one block. `block::results` has a block's elements in place, where
 //! they are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows or lanes are; otherwise copied to a
 //! buffer. `fold` reduces the rest of the block. The results of two halves of a reduced loop are added, and `Nest::store_results`
 //! writes them to the outputs.

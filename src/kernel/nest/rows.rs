@@ -858,15 +858,18 @@ impl<'t, 's, A> Destination<'t, 's, A> {
 }
 
 impl<'s, A: Clone> Destination<'_, 's, A> {
-    /// Combines the elements of a source to slots, if they are few. See [`Nest::reducing`] for the arguments.
+    /// Writes the results of a source with `len` elements to slots, if it has few, or as many as there are slots. See
+    /// [`Nest::reducing`] for the other arguments.
     ///
     /// # Errors
-    /// Returns the destination if a nest is needed, if elements must be prepared, or if the outputs are no slots.
+    /// Returns the destination if elements must be combined in a nest, prepared, or written by several threads, or if the outputs
+    /// are no slots.
     #[inline]
-    pub(crate) fn combine_few(
+    pub(crate) fn write(
         self,
         source: &Source<'_, A>,
         shape: &[usize],
+        len: usize,
         dropped: Dropped<'_>,
     ) -> Result<Written<'s>, Self> {
         if self.store.is_some() || source.prepare().is_some() {
@@ -874,7 +877,12 @@ impl<'s, A: Clone> Destination<'_, 's, A> {
         }
         let rows: &dyn Rows = source.element_loops();
         let pass = ShapePass { shape, dropped, ..ShapePass::new(self.out, source.inputs(), rows) };
-        pass.run_few().map(|count| Written(count, PhantomData)).ok_or(self)
+        match pass.run_few() {
+            Some(count) => Ok(Written(count, PhantomData)),
+            // nothing is reduced
+            None if source.join().is_none() && len == self.shape().iter().product() => Ok(pass.run_nest()),
+            None => Err(self),
+        }
     }
 
     /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
@@ -1100,24 +1108,6 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
         self.pass.source.prepare()
-    }
-
-    /// Whether the elements are what is written to the slots of a new array: no loop is reduced, and nothing is prepared.
-    pub(crate) fn is_unreduced(&self) -> bool {
-        let has_slots = self.has_output() && self.pass.store.is_none();
-        has_slots && self.prepare().is_none() && self.erased.loops.iter().all(|l| l.kept)
-    }
-
-    /// Writes the elements to the slots of a new array.
-    ///
-    /// # Panics
-    /// Unless the nest [is unreduced](Self::is_unreduced).
-    pub(crate) fn fill_unreduced(self) -> Written<'s> {
-        ensure(self.is_unreduced(), "other results than elements");
-        let rows: &dyn Rows = self.pass.source.element_loops();
-        // the output decides the order now, as it does for maps
-        self.erased.arrange(0);
-        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
     }
 
     /// Stores results in the outputs, in the order of the kept loops.

@@ -15,9 +15,6 @@ use crate::kernel::threads::{GRAIN, is_worth_halving};
 pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
     let (loops, sum_loop, most) = (nest.loops(), nest.sum_loop(), BLOCK_BYTES / size_of::<A>());
     let is_large = is_worth_halving(loops, GRAIN);
-    if nest.is_unreduced() {
-        return is_large.then_some(0);
-    }
     let has_output = nest.has_output();
     if !has_output {
         // more rows in one sum would make the error large
@@ -61,27 +58,26 @@ fn lengths(loops: &[Loop], sum_loop: Option<usize>) -> impl Iterator<Item = (usi
     })
 }
 
-/// Calls `then` with the results of a block, which are in `memory`.
-pub(super) fn with_results<A: Clone, R>(
+/// The results of a block, in `memory`.
+pub(super) fn results<'m, A: Clone>(
     block: Nest<'_, Reduction<'_, '_, A>>,
-    memory: &mut Scratch,
-    then: impl FnOnce(&[A]) -> R,
-) -> R {
+    memory: &'m mut Scratch,
+) -> SliceVec<'m, A> {
     let (op, sum_loop, prepare, mut shape) =
         (block.fold(), block.sum_loop(), block.prepare(), BlockShape::new());
     lengths(block.loops(), sum_loop).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
-    let (mut len, mut results) = (1, 1);
+    let (mut len, mut count) = (1, 1);
     for &(side, is_kept) in &*shape {
         len *= side;
-        results *= if is_kept { side } else { 1 };
+        count *= if is_kept { side } else { 1 };
     }
     if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
-        let mut memory = memory.vec(results);
-        fold_block(op, &shape, elements, &mut memory);
-        return then(&memory);
+        let mut results = memory.vec(count);
+        fold_block(op, &shape, elements, &mut results);
+        return results;
     }
-    let is_reduced = results < len;
-    let mut elements = memory.vec(len + if is_reduced { results } else { 0 });
+    let is_reduced = count < len;
+    let mut elements = memory.vec(len + if is_reduced { count } else { 0 });
     elements.filled(len, |slots| match sum_loop {
         Some(place) => block.sum_along(place, slots),
         None => block.fill(slots),
@@ -90,11 +86,11 @@ pub(super) fn with_results<A: Clone, R>(
         prepare(&mut elements);
     }
     if !is_reduced {
-        return then(&elements);
+        return elements;
     }
     let (elements, mut results) = elements.split();
     fold_block(op, &shape, elements, &mut results);
-    then(&results)
+    results
 }
 
 /// [`fold`] with scratch of the needed size.

@@ -44,9 +44,9 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     }
 
     fn add_row(&self, sums: &mut [A], row: &[A]) {
-        dispatch_or(AddRow { op: self.op, sums, row }, |AddRow { op, sums, row }| {
-            AddRow { op: NotInlined(op), sums, row }.run();
-        });
+        for (sum, element) in sums.iter_mut().zip(row) {
+            *sum = self.op.apply(sum.clone(), element.clone());
+        }
     }
 
     fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>) {
@@ -98,8 +98,9 @@ pub(super) fn fold<A: Clone>(
             }
         }
         [(rows, false), ref inner @ ..] => {
-            op.sum_rows(elements, elements.len(), elements.len() / rows, scratch);
-            let (sums, mut rest) = scratch.split();
+            let mut sums = scratch.rest();
+            op.sum_rows(elements, elements.len(), elements.len() / rows, &mut sums);
+            let (sums, mut rest) = sums.split();
             fold(op, inner, sums, to, &mut rest);
         }
     }
@@ -208,23 +209,6 @@ fn add_rows<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     }
 }
 
-struct AddRow<'r, A, O> {
-    op: O,
-    sums: &'r mut [A],
-    row: &'r [A],
-}
-
-impl<A: Clone, O: Operation<A>> Work for AddRow<'_, A, O> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (sum, element) in self.sums.iter_mut().zip(self.row) {
-            *sum = self.op.apply(sum.clone(), element.clone());
-        }
-    }
-}
-
 struct ByAccumulators<O, const N: usize>(O);
 
 impl<A: Clone, O: Operation<A>, const N: usize> FoldLane<A> for ByAccumulators<O, N> {
@@ -247,15 +231,15 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
     #[inline(always)]
     fn run(self) {
         let Self { op, elements, len, to } = self;
-        if len == 1 {
-            to.extend(elements);
-        } else if len < SHORT_LANE {
-            short_lanes(op, elements, len, to);
-        } else if const { O::IS_PLUS && size_of::<A>() <= 4 } {
+        match len {
+            1 => to.extend(elements),
+            // the others are products of 2, 3, 5 and 7
+            ..SHORT_LANE if len != 11 && len != 13 => short_lanes(op, elements, len, to),
             // eight vectors; maxima of f32 take 0.9 of the time by four
-            to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
-        } else {
-            to.extend_by_lanes(elements, len, &ByAccumulators::<O, 32>(op));
+            _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
+                to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
+            }
+            _ => to.extend_by_lanes(elements, len, &ByAccumulators::<O, 32>(op)),
         }
     }
 }
@@ -279,7 +263,7 @@ fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to:
     }
 }
 
-/// Appends the results of groups whose length is the first factor of `len`. Returns `len` divided by it.
+/// Appends the results of groups whose length is the first factor of `len`: 4, 2, 3, 5 or 7. Returns `len` divided by it.
 #[inline(always)]
 fn fold_groups<A: Clone, O: Operation<A>>(
     op: O,
@@ -287,32 +271,43 @@ fn fold_groups<A: Clone, O: Operation<A>>(
     len: usize,
     to: &mut SliceVec<'_, A>,
 ) -> usize {
-    let pair = |a: &A, b: &A| op.apply(a.clone(), b.clone());
-    let factor = match len {
-        _ if len.is_multiple_of(4) => 4,
-        _ if len.is_multiple_of(2) => 2,
-        _ if len.is_multiple_of(3) => 3,
-        _ if len.is_multiple_of(5) => 5,
-        _ if len.is_multiple_of(7) => 7,
-        _ => len,
-    };
+    let factor = [4, 2, 3, 5].into_iter().find(|&factor| len.is_multiple_of(factor)).unwrap_or(7);
     match factor {
-        2 => to.extend_by_groups(elements, 2, &|g: &[A]| pair(&g[0], &g[1])),
-        3 => to.extend_by_groups(elements, 3, &|g: &[A]| op.apply(pair(&g[0], &g[1]), g[2].clone())),
-        4 => to.extend_by_groups(elements, 4, &|g: &[A]| op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3]))),
-        5 => to.extend_by_groups(elements, 5, &|g: &[A]| {
-            op.apply(op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])), g[4].clone())
-        }),
-        7 => to.extend_by_groups(elements, 7, &|g: &[A]| {
-            let (low, high) = (
-                op.apply(pair(&g[0], &g[1]), pair(&g[2], &g[3])),
-                op.apply(pair(&g[4], &g[5]), g[6].clone()),
-            );
-            op.apply(low, high)
-        }),
-        _ => to.extend_by_lanes(elements, factor, &ByAccumulators::<O, LAST_ACCUMULATORS>(op)),
+        _ if const { !O::IS_INLINED } => to.extend_by_groups(elements, factor, &|g: &[A]| pairs(op, g)),
+        2 => to.extend_by_groups(elements, 2, &|g: &[A]| group::<A, O, 2>(op, g)),
+        3 => to.extend_by_groups(elements, 3, &|g: &[A]| group::<A, O, 3>(op, g)),
+        4 => to.extend_by_groups(elements, 4, &|g: &[A]| group::<A, O, 4>(op, g)),
+        5 => to.extend_by_groups(elements, 5, &|g: &[A]| group::<A, O, 5>(op, g)),
+        _ => to.extend_by_groups(elements, 7, &|g: &[A]| group::<A, O, 7>(op, g)),
     }
     len / factor
+}
+
+/// The result of a group of `N` elements: pairs are combined, then pairs of their results, and so on.
+#[inline(always)]
+fn group<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
+    let mut results: [A; N] = elements.first_chunk().expect("a group of `N` elements").clone();
+    let mut len = N;
+    while len > 1 {
+        for i in 0..len / 2 {
+            results[i] = op.apply(results[2 * i].clone(), results[2 * i + 1].clone());
+        }
+        // where `len` is even, this result is not used again: without a branch, LLVM vectorises
+        results[len / 2] = results[len - 1].clone();
+        len = len.div_ceil(2);
+    }
+    results[0].clone()
+}
+
+/// [`group`] of any number of elements, in the same order.
+fn pairs<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
+    match elements {
+        [element] => element.clone(),
+        _ => {
+            let (first, second) = elements.split_at(elements.len().next_power_of_two() / 2);
+            op.apply(pairs(op, first), pairs(op, second))
+        }
+    }
 }
 
 /// Reduces a lane, with several accumulators if it is long enough.

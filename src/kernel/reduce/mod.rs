@@ -3,7 +3,8 @@
 //! | the source | the way |
 //! |---|---|
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
-//! | few elements | `Destination::combine_few`: one block, without a nest |
+//! | few elements | `Destination::write`: one block, without a nest |
+//! | nothing is reduced | `Destination::write`, unless on several threads: a map |
 //! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
 //! | everything else | `Job::run_large`: a nest, halved until it is one [`block`] |
 //!
@@ -22,7 +23,7 @@ mod fold;
 
 pub(crate) use fold::{Fold, FoldLoops};
 
-use block::{BlockShape, fold_block, place_to_halve, push_axes, results_fit, with_results};
+use block::{BlockShape, fold_block, place_to_halve, push_axes, results, results_fit};
 
 use super::ensure;
 use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots};
@@ -156,7 +157,7 @@ macro_rules! compiled {
         }
     };
 }
-compiled!(f32 f64 i32 i64);
+compiled!(f32 f64);
 
 impl<'s, A: Clone> Job<'_, 's, A> {
     /// Runs the reduction. Does nothing if it has already run.
@@ -164,19 +165,19 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         let Some(destination) = self.destination.take() else { return Written::none() };
         let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         if len > SMALL_NEST.min(STACK_BYTES / size_of::<A>()) {
-            return self.run_large(destination);
+            let written = destination.write(&self.source, self.shape, len, self.dropped);
+            return written.unwrap_or_else(|destination| self.run_large(destination));
         }
         destination.fill_by(|slots| {
-            let slots = match slots.combine_few(&self.source, self.shape, self.dropped) {
-                Ok(written) => return written,
-                Err(slots) => slots,
-            };
-            let mut shape = BlockShape::new();
-            push_axes(&mut shape, self.shape, slots.shape(), self.dropped);
-            match slots.into_slots() {
-                Ok(slots) => self.fold(&shape, slots),
-                Err(slots) => self.run_large(slots),
-            }
+            let written = slots.write(&self.source, self.shape, len, self.dropped);
+            written.unwrap_or_else(|slots| {
+                let mut shape = BlockShape::new();
+                push_axes(&mut shape, self.shape, slots.shape(), self.dropped);
+                match slots.into_slots() {
+                    Ok(slots) => self.fold(&shape, slots),
+                    Err(slots) => self.run_large(slots),
+                }
+            })
         })
     }
 
@@ -211,18 +212,14 @@ fn reduce_halves<'s, A: Clone>(
     nest: Nest<'_, Reduction<'_, 's, A>>,
     memory: &mut Scratch,
 ) -> (Written<'s>, Vec<A>) {
-    if nest.has_output() && !nest.is_unreduced() && results_fit(nest.loops(), size_of::<A>()) {
+    if nest.has_output() && results_fit(nest.loops(), size_of::<A>()) {
         return (store_results(nest, memory), Vec::new());
     }
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
         return reduce_copied(nest, copied, memory);
     }
     let Some(place) = place_to_halve(&nest) else {
-        return if nest.is_unreduced() {
-            (nest.fill_unreduced(), Vec::new())
-        } else {
-            (Written::none(), with_results(nest, memory, <[A]>::to_vec))
-        };
+        return (Written::none(), results(nest, memory).to_vec());
     };
     let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
     let [(mut written, mut results), (more, others)] = nest.run_halves(place, memory, reduce_halves);
@@ -251,7 +248,7 @@ fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mu
     if place_to_halve(&inputs).is_some() || inputs.to_copy().1 > 0 {
         return nest.store_results(&reduce_halves(inputs, memory).1);
     }
-    with_results(inputs, memory, |results| nest.store_results(results))
+    nest.store_results(&results(inputs, memory))
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.
