@@ -3,11 +3,10 @@
 #![forbid(unsafe_code)]
 
 use super::nest::{
-    ElementLoops, ElementLoopsOf, Elements, Inputs, MapElement, OrderedAxes, RawInputs, Visit,
+    ElementLoops, ElementLoopsOf, Elements, Inputs, MapElement, OrderedAxes, RawInputs, SendHalves, Visit,
 };
 use super::operation::{Operation, add};
 use super::reduce::{Fold, FoldLoops, compiled};
-use super::threads::{Join, join};
 use alloc::vec::Vec;
 use core::ops::Mul;
 use num_traits::Zero;
@@ -26,7 +25,7 @@ pub struct Source<'a, A> {
     /// The loops that combine elements.
     fold: &'a dyn Fold<A>,
     /// Runs two halves on two threads; `None` unless threads may share the inputs and the loops, and may be sent elements.
-    join: Option<Join>,
+    halves: Option<SendHalves<A>>,
     /// Changes elements before they are combined.
     prepare: Option<Prepare<'a, A>>,
 }
@@ -42,7 +41,7 @@ impl<'a, A: Clone> Source<'a, A> {
             Some(compiled) if const { O::IS_PLUS } => compiled.sums,
             _ => loops,
         };
-        Self { inputs, element_loops, fold, join: None, prepare: None }
+        Self { inputs, element_loops, fold, halves: None, prepare: None }
     }
 
     /// The elements of an array.
@@ -70,7 +69,7 @@ impl<'a, A: Clone> Source<'a, A> {
     where
         A: Send + Sync,
     {
-        Self { join: Some(join), ..Self::stored(array, loops) }
+        Self { halves: Some(SendHalves::of(array, loops)), ..Self::stored(array, loops) }
     }
 
     /// [`fused`](Self::fused), on several threads.
@@ -83,7 +82,7 @@ impl<'a, A: Clone> Source<'a, A> {
     where
         A: Send + Sync,
     {
-        Self { join: Some(join), ..Self::fused(inputs, element_loops, loops) }
+        Self { halves: Some(SendHalves::of(inputs, loops)), ..Self::fused(inputs, element_loops, loops) }
     }
 
     /// Calls `then` with a source of these elements after `prepare` has changed them by `factor`. Where threads may share elements,
@@ -95,7 +94,7 @@ impl<'a, A: Clone> Source<'a, A> {
         then: impl FnOnce(&Source<'_, A>) -> R,
     ) -> R {
         let prepare = |elements: &mut [A]| prepare(elements, factor);
-        then(&Source { prepare: Some(&prepare), ..*self })
+        then(&Source { prepare: Some(&prepare), ..self.clone() })
     }
 
     /// Calls `then` with the source and its shape after their axes are permuted: axis `order[i]` becomes axis `i`.
@@ -108,7 +107,7 @@ impl<'a, A: Clone> Source<'a, A> {
         let mut axes = OrderedAxes::default();
         let inputs = &self.inputs.in_order(shape, order, &mut axes);
         let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        then(&Source { inputs, ..*self }, &shape)
+        then(&Source { inputs, ..self.clone() }, &shape)
     }
 
     #[inline(always)]
@@ -117,8 +116,8 @@ impl<'a, A: Clone> Source<'a, A> {
     }
 
     #[inline(always)]
-    pub(super) fn join(&self) -> Option<Join> {
-        self.join
+    pub(super) fn halves(&self) -> Option<&SendHalves<A>> {
+        self.halves.as_ref()
     }
 
     #[inline(always)]

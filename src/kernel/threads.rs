@@ -6,15 +6,6 @@ use super::nest::{ErasedNest, Loop, Nest, Written, steps};
 /// about as long.
 pub(super) const GRAIN: usize = 1 << 18;
 
-/// Runs both closures, on two threads if one is free. Only parallel calls name [`join`], so that other programs do not link a
-/// thread pool.
-pub(crate) type Join = fn(&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send));
-
-/// Runs both closures, on two threads if one is free.
-pub(super) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
-    in_two(first, second);
-}
-
 /// Whether each half of the loops has at least `grain` indices.
 pub(super) fn is_worth_halving(loops: &[Loop], grain: usize) -> bool {
     steps(loops) / 2 >= grain

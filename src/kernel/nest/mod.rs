@@ -31,8 +31,8 @@ pub(crate) use operands::{
 pub(crate) use panels::{MAX_ROWS, ROUNDS, WIDE, sum_count};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
-    MapReduce, Reduction, RowsOf, SerialPass, SharedVisitor, Store, Visit, Visitor, Write, can_leak, fill,
-    for_each_lane, par_fill, par_visit, visit,
+    MapReduce, Reduction, RowsOf, SendHalves, SerialPass, SharedVisitor, Store, Visit, Visitor, Write,
+    can_leak, fill, for_each_lane, par_fill, par_visit, visit,
 };
 
 use super::ensure;

@@ -9,7 +9,7 @@
 //! - [`Block`] and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements
 //!   of the nest that they were made from, to each output once, or to copies of its elements.
 //! - [`Written`] counts slots of its brand. Only functions that write slots make one.
-//! - Threads share passes that are `Send`, and halves of sources with `join`: see [`Half`].
+//! - Threads share passes that are `Send`, and halves of sources with [`SendHalves`]: see [`Half`].
 //! - The other files of `nest` have no unsafe code, but keep its invariant.
 
 use super::arrange::RawOutput;
@@ -21,10 +21,10 @@ use super::{
 };
 use crate::kernel::memory::{CACHE_LINE, Gather, Scratch, Slot, Slots, copy_share, gather, gather_of};
 use crate::kernel::operation::Operation;
-use crate::kernel::reduce::Fold;
+use crate::kernel::reduce::{Fold, FoldLoops};
 use crate::kernel::simd::{Work, dispatch_or, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
-use crate::kernel::threads::{GRAIN, in_parts, is_worth_halving};
+use crate::kernel::threads::{GRAIN, in_parts, in_two, is_worth_halving};
 use crate::kernel::{ensure, map};
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -880,7 +880,7 @@ impl<'s, A: Clone> Destination<'_, 's, A> {
         match pass.run_few() {
             Some(count) => Ok(Written(count, PhantomData)),
             // nothing is reduced
-            None if source.join().is_none() && len == self.shape().iter().product() => Ok(pass.run_nest()),
+            None if source.halves().is_none() && len == self.shape().iter().product() => Ok(pass.run_nest()),
             None => Err(self),
         }
     }
@@ -966,10 +966,25 @@ struct Half<'n, 'a, 's, A> {
     result: Option<(Written<'s>, Vec<A>)>,
 }
 
-// SAFETY: `run_halves` sends only halves of sources with `join`, whose constructors require `Send` and `Sync` of elements, `Sync`
-// of inputs' elements, closures and operations. [`Source::prepared`] adds a shared element only. For `store`, see [`Store`].
+// SAFETY: [`SendHalves`] alone sends them, which requires `Send` and `Sync` of elements, `Sync` of inputs' elements and operations;
+// a parallel source has closures that are `Sync`. [`Source::prepared`] adds a shared element only. For `store`, see [`Store`].
 // Copies of inputs are plain numbers, which both halves read.
 unsafe impl<A> Send for Half<'_, '_, '_, A> {}
+
+/// Runs halves of reductions to elements `A` on two threads. Only parallel calls make one, so that other programs do not link a thread
+/// pool.
+#[derive(Clone)]
+pub(crate) struct SendHalves<A>(fn(&mut Half<'_, '_, '_, A>, &mut Half<'_, '_, '_, A>));
+
+impl<A: Send + Sync> SendHalves<A> {
+    /// For a source of these inputs and this operation.
+    #[inline(always)]
+    pub(crate) fn of<E: Sync, O: Sync>(_: &Inputs<'_, E>, _: &FoldLoops<A, O>) -> Self {
+        Self(|first, second| {
+            in_two(|| first.run(), || second.run());
+        })
+    }
+}
 
 impl<A> Half<'_, '_, '_, A> {
     #[inline]
@@ -1011,13 +1026,13 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         scratch: &mut Scratch,
         run: RunHalf<'a, 's, A>,
     ) -> [(Written<'s>, Vec<A>); 2] {
-        let join = self.pass.source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
+        let send = self.pass.source.halves().filter(|_| is_worth_halving(self.loops(), GRAIN));
         let mut second = ErasedNest::on_heap();
         let [first, second] = self.halves(place, &mut second);
-        let Some(join) = join else { return [run(first, scratch), run(second, scratch)] };
+        let Some(send) = send else { return [run(first, scratch), run(second, scratch)] };
         let mut first = Half { nest: Some(first), run, result: None };
         let mut second = Half { nest: Some(second), run, result: None };
-        join(&mut || first.run(), &mut || second.run());
+        send.0(&mut first, &mut second);
         [first.result, second.result].map(|result| result.expect("both have run"))
     }
 

@@ -301,13 +301,11 @@ fn group<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A 
 
 /// [`group`] of any number of elements, in the same order.
 fn pairs<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    match elements {
-        [element] => element.clone(),
-        _ => {
-            let (first, second) = elements.split_at(elements.len().next_power_of_two() / 2);
-            op.apply(pairs(op, first), pairs(op, second))
-        }
+    if let [element] = elements {
+        return element.clone();
     }
+    let (first, second) = elements.split_at(elements.len().next_power_of_two() / 2);
+    op.apply(pairs(op, first), pairs(op, second))
 }
 
 /// Reduces a lane, with several accumulators if it is long enough.
