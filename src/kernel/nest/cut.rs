@@ -135,8 +135,8 @@ impl Block {
     /// A block of one element.
     #[inline(always)]
     pub(super) fn new(at: Pointers) -> Self {
-        let [rows, row, rounds, steps] = [Loop::ONE_STEP; 4];
-        Self { at, rows, row, rounds, steps, moving: None }
+        const ONE: Loop = Loop::ONE_STEP;
+        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None }
     }
 
     /// The number of outputs.
@@ -191,8 +191,7 @@ impl Block {
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
     ) -> Option<usize> {
-        let (info, count, mut sizes) = (inputs.info, inputs.info.count + 1, inputs.info.sizes);
-        sizes[0] = out.size;
+        let (info, count) = (inputs.info, inputs.info.count + 1);
         let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         let (total, outputs) = (product(shape), product(out.axes.sizes));
         if total == 0 || total > if total > outputs { ONE_BY_ONE } else { SMALL_NEST } {
@@ -222,19 +221,22 @@ impl Block {
             core::mem::swap(&mut self.rows, &mut self.row);
             self.rows.merge(&mut self.row, count);
         }
-        if self.row.len >= NARROW {
-            self.set_moving(&sizes, count, info.row_loops);
+        if self.row.len >= NARROW && self.row.strides[0] == size {
+            self.set_moving(&info.sizes, count, info.row_loops);
         }
         (total <= ONE_BY_ONE || self.moving.is_some()).then(|| self.outputs())
     }
 
-    /// Finds the inputs that move along a row.
+    /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
     #[inline]
     fn set_moving(&mut self, sizes: &[usize; OPERANDS], count: usize, row_loops: &[InputSet]) {
-        let strides = &self.row.strides;
-        let moving = InputSet::of(count - 1, |k| strides[k] != 0);
-        let has_gaps = |k: usize| (k == 0 || strides[k] != 0) && strides[k] != sizes[k].cast_signed();
-        self.moving = (row_loops.contains(&moving) && !(0..count).any(has_gaps)).then_some(moving);
+        let (strides, mut moving) = (&self.row.strides, InputSet::NONE);
+        let mut is_contiguous = sizes[0] == 0 || strides[0] == sizes[0].cast_signed();
+        for k in (1..count).filter(|&k| strides[k] != 0) {
+            moving.insert(k);
+            is_contiguous &= strides[k] == sizes[k].cast_signed();
+        }
+        self.moving = (is_contiguous && row_loops.contains(&moving)).then_some(moving);
     }
 }
 
