@@ -85,12 +85,6 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Arranges a nest, and runs it.
-pub(super) fn arrange_and_run<'s>(mut nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
-    nest.arrange(0);
-    run(nest)
-}
-
 /// Runs an arranged nest: in halves, until the copies of inputs that are read again fit into scratch.
 pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
     let (copied, bytes) = nest.read_again();
@@ -123,7 +117,7 @@ fn run_tiles<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
 /// Zen 4, two to eight lines take about as long; on Sapphire Rapids, four take 1.3 times as long.
 pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     let (inner, outer) = nest.loops().split_last()?;
-    let k = nest.with_gaps(inner).first()?;
+    let k = nest.with_gaps(inner).operands().next()?;
     let distance = |l: &Loop| l.stride(k).unsigned_abs();
     let far = distance(inner).min(CACHE_LINE);
     let is_near = |l: &Loop| l.len() > 3 && (1..far).contains(&distance(l));
@@ -138,7 +132,7 @@ fn tile_of(nest: &ErasedNest) -> Option<(Steps, usize)> {
     let (loops, sizes) = (nest.loops(), nest.sizes());
     let (inner, last, mut copied) = (loops.last()?, loops.len() - 1, sizes.len() - 1);
     // no input needs a copy
-    let is_read = nest.with_gaps(inner).first().is_none() && nest.has_row();
+    let is_read = nest.with_gaps(inner) == InputSet::NONE && nest.has_row_along(inner);
     let is_long = inner.len() >= if is_read { WIDE } else { ONE_BY_ONE };
     if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
         return None;

@@ -34,8 +34,8 @@
 //! part of the nest (`Nest::with_copies`); a nest is halved until these copies fit into scratch. Short lanes that can become rows
 //! do (`turn_short_lanes`). Where gaps are left, a map fills the block's buffer.
 //!
-//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), `map::arrange_and_run` orders it by
-//! strides, and `map::run` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
+//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), arranges it by the output's strides, and
+//! `map::run` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
 //! loops (`Nest::run_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::run_tiles`).
 //!
 //! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up

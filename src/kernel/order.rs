@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use alloc::vec::Vec;
+use super::memory::List;
 
 /// An order of axes in memory.
 pub(crate) trait AxisOrder {
@@ -16,69 +16,34 @@ pub(crate) trait AxisOrder {
 /// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed
 /// to it: an array with elements has few of these.
 pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
-    let mut len = 1;
     if shape.contains(&0) {
         strides.fill(0);
         return 0;
     }
-    let is_turned = match (shape, order) {
-        ([] | [_], _) | (_, None) => false,
-        // small arrays would notice the time of a sort
-        (&[m, n], Some(order)) => {
-            if m > 1 && n > 1 && order.is_inside(shape, 0, 1) == Some(true) {
-                (strides[0], strides[1]) = (1, m);
-                return m * n;
-            }
-            false
-        }
-        (_, Some(order)) => sort(strides, shape, order),
-    };
-    if is_turned {
-        let (mut stack, mut heap) = ([0; 8], Vec::new());
-        let axes = if let Some(stack) = stack.get_mut(..strides.len()) {
-            stack
-        } else {
-            heap.resize(strides.len(), 0);
-            &mut heap[..]
-        };
-        axes.copy_from_slice(strides);
-        for &axis in axes.iter().rev() {
-            strides[axis] = len;
-            len *= shape[axis];
-        }
-        return len;
-    }
+    let mut len = 1;
     for (stride, &size) in strides.iter_mut().zip(shape).rev() {
         *stride = len;
         len *= size;
     }
-    len
-}
-
-/// Sorts the axes of a shape by their order in memory, outermost first. Returns whether the order changed.
-fn sort(axes: &mut [usize], sizes: &[usize], order: &dyn AxisOrder) -> bool {
-    let mut has_moved = false;
-    for axis in 0..sizes.len() {
-        axes[axis] = axis;
-        if sizes[axis] < 2 {
-            continue;
-        }
-        let mut place = axis;
-        for at in (0..axis).rev() {
-            if sizes[axes[at]] < 2 {
-                continue;
-            }
-            match order.is_inside(sizes, axes[at], axis) {
+    let Some(order) = order.filter(|_| shape.len() > 1) else { return len };
+    // outermost first
+    let mut axes = List::<usize, 8>::new();
+    for axis in (0..shape.len()).filter(|&axis| shape[axis] > 1) {
+        let mut place = axes.len();
+        for at in (0..axes.len()).rev() {
+            match order.is_inside(shape, axes[at], axis) {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}
             }
         }
-        if place < axis {
-            axes.copy_within(place..axis, place + 1);
-            axes[place] = axis;
-            has_moved = true;
-        }
+        axes.push(axis);
+        axes[place..].rotate_right(1);
     }
-    has_moved
+    let mut width = 1;
+    for &axis in axes.iter().rev() {
+        strides[axis] = width;
+        width *= shape[axis];
+    }
+    len
 }

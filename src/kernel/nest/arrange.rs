@@ -48,7 +48,7 @@ impl ErasedNest {
 
     /// Whether there is a row loop for the inputs that move along `l`.
     #[inline(always)]
-    pub(super) fn has_row_along(&self, l: &Loop) -> bool {
+    pub(crate) fn has_row_along(&self, l: &Loop) -> bool {
         let moving = InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0);
         self.has_row_of(moving)
     }
@@ -66,7 +66,7 @@ impl ErasedNest {
             let l = self.loops[i];
             let leading = (first..self.operands.count).find(|&k| l.strides[k] != 0);
             if leading.is_some_and(|k| l.strides[k] < 0) {
-                self.advance(&l, l.len - 1);
+                self.operands.at = l.moved(&self.operands.at, [l.len - 1; 2]);
                 self.loops[i].strides = l.strides.map(|stride| -stride);
             }
         }
@@ -106,12 +106,8 @@ impl ErasedNest {
     /// The inputs that have gaps along the innermost loop and are read again, and the bytes of their copies.
     pub(crate) fn read_again(&self) -> (InputSet, usize) {
         let gaps = self.loops.last().map_or(InputSet::NONE, |inner| self.with_gaps(inner));
-        if gaps == InputSet::NONE {
-            return (gaps, 0);
-        }
         let copied = InputSet::of(self.operands.count - 1, |k| gaps.contains(k) && self.reads(k) > 1);
-        let bytes = (1..self.operands.count).filter(|&k| copied.contains(k)).map(|k| self.copy_bytes(k));
-        (copied, bytes.fold(0, usize::saturating_add))
+        (copied, copied.operands().map(|k| self.copy_bytes(k)).fold(0, usize::saturating_add))
     }
 
     /// The bytes of a copy of input `k`, in whole cache lines.
@@ -123,8 +119,7 @@ impl ErasedNest {
 
     /// The outermost loop along which one of these inputs moves.
     pub(crate) fn first_moving(&self, inputs: InputSet) -> Option<usize> {
-        let moves = |l: &Loop| (1..self.operands.count).any(|k| inputs.contains(k) && l.strides[k] != 0);
-        self.loops.iter().position(moves)
+        self.loops.iter().position(|l| inputs.operands().any(|k| l.strides[k] != 0))
     }
 
     /// The inputs that neither stay nor are contiguous along a loop.
@@ -140,14 +135,15 @@ impl ErasedNest {
         scratch.loops.retain(|l| l.strides[k] != 0);
     }
 
-    /// Replaces input `k` by contiguous elements in the order of the loops along which it `moves`.
-    pub(super) fn set_copy(&mut self, k: usize, at: *mut u8, moves: impl Fn(&Loop) -> bool) {
-        self.operands.at[k] = at;
-        let mut width = self.operands.sizes[k];
+    /// Replaces operand `k` by contiguous elements in the order of the loops along which it `moves`. Returns their number.
+    pub(super) fn set_dense(&mut self, k: usize, at: *mut u8, moves: impl Fn(&Loop) -> bool) -> usize {
+        let (size, mut count) = (self.operands.sizes[k], 1_usize);
         for l in self.loops.iter_mut().rev().filter(|l| moves(l)) {
-            l.strides[k] = width.cast_signed();
-            width *= l.len;
+            l.strides[k] = count.wrapping_mul(size).cast_signed();
+            count = count.saturating_mul(l.len);
         }
+        self.operands.at[k] = at;
+        count
     }
 
     /// Whether loop `i` belongs outside loop `j`. The first operand from `first` on that moves along both by different strides
@@ -175,11 +171,9 @@ impl ErasedNest {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
         let is_reduction = self.operands.has_output && self.loops.iter().any(|l| !l.kept);
         for from in (0..to).rev() {
-            let (outer, inner) = (self.loops[from], self.loops[to]);
-            let continues =
-                |k: usize| outer.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
+            let (outer, inner) = (self.loops[from], &self.loops[to]);
             let may_merge = outer.kept == inner.kept && !(is_reduction && outer.kept);
-            if may_merge && (0..self.operands.count).all(continues) {
+            if may_merge && outer.continues(inner, self.operands.count) {
                 self.loops[to].len *= outer.len;
             } else {
                 to -= 1;
@@ -187,13 +181,6 @@ impl ErasedNest {
             }
         }
         self.loops.remove_first(to);
-    }
-
-    /// Moves the pointers by `steps` of a loop.
-    fn advance(&mut self, l: &Loop, steps: usize) {
-        for k in 0..self.operands.count {
-            self.operands.at[k] = self.operands.at[k].wrapping_offset(l.strides[k] * steps.cast_signed());
-        }
     }
 
     /// Cuts the loop at `place`: this nest keeps the first half of its steps, and `scratch` becomes the nest of the others. Long
@@ -205,7 +192,7 @@ impl ErasedNest {
         ensure(l.kept || !self.operands.has_output, "parts share an output");
         ensure(half > 0, "a loop of one step is halved");
         scratch.copy_from(self);
-        scratch.advance(&l, half);
+        scratch.operands.at = l.moved(&self.operands.at, [half; 2]);
         scratch.loops[place].len = l.len - half;
         self.loops[place].len = half;
         self.loops.retain(|l| l.len > 1);
@@ -219,40 +206,22 @@ impl ErasedNest {
     /// If there are more or fewer indices, or no output.
     pub(super) fn set_input(&mut self, at: *const u8, len: usize, info: &'static ElementInfo) {
         ensure(self.operands.has_output, "no output");
-        let size = info.sizes[1];
-        self.loops.retain(|l| l.kept);
-        let mut count = 1_usize;
-        for l in self.loops.iter_mut().rev() {
-            l.strides[1] = count.wrapping_mul(size).cast_signed();
-            count = count.saturating_mul(l.len);
-        }
-        ensure(count == len, "not one result for each output");
         let operands = &mut self.operands;
         (operands.count, operands.info, operands.plain) = (2, info, (info.plain)());
-        (operands.at[1], operands.sizes[1]) = (at.cast_mut(), size);
+        operands.sizes[1] = info.sizes[1];
+        self.loops.retain(|l| l.kept);
+        ensure(self.set_dense(1, at.cast_mut(), |_| true) == len, "not one result for each output");
         self.merge();
     }
 
-    /// Replaces the output by memory for `len` elements, one for each index of the loops for which `is_kept` holds.
+    /// Replaces the output by memory for `len` elements, one for each index.
     ///
     /// # Panics
     /// If there are more or fewer indices.
-    pub(super) fn set_output(
-        &mut self,
-        at: *mut u8,
-        len: usize,
-        size: usize,
-        is_kept: impl Fn(&Loop) -> bool,
-    ) {
-        let mut count = 1_usize;
-        for l in self.loops.iter_mut().rev() {
-            l.kept = is_kept(l);
-            l.strides[0] = if l.kept { count.wrapping_mul(size).cast_signed() } else { 0 };
-            count = if l.kept { count.saturating_mul(l.len) } else { count };
-        }
-        let operands = &mut self.operands;
-        (operands.at[0], operands.sizes[0], operands.has_output) = (at, size, true);
-        ensure(count == len, "not one slot for each element");
+    pub(super) fn set_output(&mut self, at: *mut u8, len: usize, size: usize) {
+        (self.operands.sizes[0], self.operands.has_output) = (size, true);
+        self.loops.iter_mut().for_each(|l| l.kept = true);
+        ensure(self.set_dense(0, at, |_| true) == len, "not one slot for each element");
         self.merge();
     }
 }

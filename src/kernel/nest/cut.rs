@@ -3,25 +3,20 @@
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::panels::{LoopStrides, NARROW, ONE_STEP, Panels, WIDE};
-use super::{
-    Dropped, ErasedNest, ErasedOperands, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
-    SMALL_NEST, Steps,
-};
-use crate::kernel::ensure;
-use crate::kernel::memory::{Gather, List};
-use core::iter::zip;
+use super::panels::{NARROW, Panels, WIDE};
+use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
+use crate::kernel::memory::Gather;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 pub(crate) struct Block {
     pub(super) at: Pointers,
     /// The loop from row to row.
-    pub(super) rows: LoopStrides,
+    pub(super) rows: Loop,
     /// The loop along a row.
-    pub(super) row: LoopStrides,
+    pub(super) row: Loop,
     /// Loops along which elements are combined to one output, the outer one first. Only blocks of reductions have them.
-    pub(super) rounds: LoopStrides,
-    pub(super) steps: LoopStrides,
+    pub(super) rounds: Loop,
+    pub(super) steps: Loop,
     /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
     pub(super) moving: Option<InputSet>,
 }
@@ -49,12 +44,6 @@ impl ErasedNest {
         &self.operands.sizes[..self.operands.count]
     }
 
-    /// Whether there is a row loop for the inputs that move along the innermost loop.
-    #[inline(always)]
-    pub(crate) fn has_row(&self) -> bool {
-        self.loops.last().is_none_or(|inner| self.has_row_along(inner))
-    }
-
     /// Whether the elements of input `k` are plain numbers.
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
@@ -77,27 +66,49 @@ impl ErasedNest {
         let (mut block, mut outer) = (Block::new(self.operands.at), &self.loops[..]);
         for l in [&mut block.row, &mut block.rows] {
             if let Some((inner, others)) = outer.split_last() {
-                (*l, outer) = (inner.len_and_strides(), others);
+                (*l, outer) = (*inner, others);
             }
         }
         block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info.row_loops);
-        let mut position = Steps::filled(outer.len(), 0);
-        loop {
+        for_each_index(outer, &self.operands.at, &mut |at| {
+            block.at = *at;
             then(&block);
-            let at = &mut block.at[..self.operands.count];
-            if outer.is_empty() || !advance_tile(&mut position, outer, None, at) {
-                return;
-            }
+        });
+    }
+
+    /// Calls `then` with each part of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
+    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest)) {
+        self.cut_from(0, tile, &mut ErasedNest::new(), then);
+    }
+
+    /// [`for_each_tile`](Self::for_each_tile) of a nest whose loops outside of the one at `place` are cut. Each part is made in
+    /// `scratch`.
+    fn cut_from(
+        &mut self,
+        place: usize,
+        tile: &[usize],
+        scratch: &mut ErasedNest,
+        then: &mut dyn FnMut(&mut ErasedNest),
+    ) {
+        let Some(&whole) = self.loops.get(place) else {
+            scratch.copy_from(self);
+            scratch.loops.retain(|l| l.len > 1);
+            return then(scratch);
+        };
+        let (at, most) = (self.operands.at, tile[place].max(1));
+        for done in (0..whole.len).step_by(most) {
+            self.operands.at = whole.moved(&at, [done; 2]);
+            self.loops[place].len = most.min(whole.len - done);
+            self.cut_from(place + 1, tile, scratch, then);
         }
+        (self.operands.at, self.loops[place]) = (at, whole);
     }
 
     /// The inputs to copy so that there is a row loop for the inner loops.
     pub(super) fn to_copy(&self) -> InputSet {
         let (sizes, row, last) = (self.sizes(), self.loops_of_row(), self.operands.count - 1);
-        let strides = |k: usize| stride_of_row(row, k, sizes[k]);
-        let mut moving = InputSet::of(last, |k| strides(k) != Some(0));
-        let mut copied =
-            InputSet::of(last, |k| moving.contains(k) && strides(k) != Some(sizes[k].cast_signed()));
+        let mut moving = InputSet::of(last, |k| row.iter().any(|l| l.strides[k] != 0));
+        let mut copied = InputSet::of(last, |k| moving.contains(k) && !is_dense(row, k, sizes[k]));
         // copies of inputs that stay move: they are made until there is a row loop
         for k in 1..=last {
             if !moving.contains(k) && !self.has_row_of(moving) {
@@ -120,48 +131,12 @@ impl ErasedNest {
     }
 }
 
-/// The parts of a nest, each of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
-pub(super) struct Tiles<'t> {
-    loops: Loops,
-    operands: ErasedOperands,
-    tile: &'t [usize],
-    position: Steps,
-    is_done: bool,
-}
-
-impl<'t> Tiles<'t> {
-    #[inline]
-    pub(super) fn of(nest: &ErasedNest, tile: &'t [usize]) -> Self {
-        let mut loops = List::new();
-        loops.copy_from(&nest.loops);
-        ensure(tile.len() == loops.len(), "not one number of steps for each loop");
-        Self { loops, operands: nest.operands, tile, position: Steps::filled(tile.len(), 0), is_done: false }
-    }
-
-    /// Sets `nest` to the next part. Returns `false` if there is none.
-    pub(super) fn next(&mut self, nest: &mut ErasedNest) -> bool {
-        if self.is_done {
-            return false;
-        }
-        nest.operands = self.operands;
-        nest.loops.truncate(0);
-        for (i, l) in self.loops.iter().enumerate() {
-            let len = self.tile[i].max(1).min(l.len - self.position[i]);
-            if len > 1 {
-                nest.loops.push(Loop { len, ..*l });
-            }
-        }
-        let at = &mut self.operands.at[..self.operands.count];
-        self.is_done = !advance_tile(&mut self.position, &self.loops, Some(self.tile), at);
-        true
-    }
-}
-
 impl Block {
     /// A block of one element.
     #[inline(always)]
     pub(super) fn new(at: Pointers) -> Self {
-        Self { at, rows: ONE_STEP, row: ONE_STEP, rounds: ONE_STEP, steps: ONE_STEP, moving: None }
+        const ONE: Loop = Loop::ONE_STEP;
+        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None }
     }
 
     /// The number of outputs.
@@ -216,7 +191,7 @@ impl Block {
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
     ) -> Option<usize> {
-        let info = inputs.info;
+        let (info, count) = (inputs.info, inputs.info.count + 1);
         let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         let (total, outputs) = (product(shape), product(out.axes.sizes));
         if total == 0 || total > if total > outputs { ONE_BY_ONE } else { SMALL_NEST } {
@@ -235,7 +210,7 @@ impl Block {
                 (l.len, l.strides[0]) = (shape[axis], stride.unwrap_or(0));
             }
             inputs.add_strides(shape, axis, &mut l.strides);
-            outer.merge(inner, info.count);
+            outer.merge(inner, count);
             true
         });
         if !are_few {
@@ -244,10 +219,10 @@ impl Block {
         let size = out.size.cast_signed();
         if self.rows.len > 1 && self.row.strides[0] != size && self.rows.strides[0] == size {
             core::mem::swap(&mut self.rows, &mut self.row);
-            self.rows.merge(&mut self.row, info.count);
+            self.rows.merge(&mut self.row, count);
         }
         if self.row.len >= NARROW && self.row.strides[0] == size {
-            self.set_moving(&info.sizes, info.count + 1, info.row_loops);
+            self.set_moving(&info.sizes, count, info.row_loops);
         }
         (total <= ONE_BY_ONE || self.moving.is_some()).then(|| self.outputs())
     }
@@ -265,14 +240,13 @@ impl Block {
     }
 }
 
-impl LoopStrides {
-    /// Merges this loop into `inner`, if it continues it in the output and the first `inputs` inputs.
+impl Loop {
+    /// Merges this loop into `inner`, if it continues it in the first `count` operands.
     #[inline]
-    fn merge(&mut self, inner: &mut Self, inputs: usize) {
-        let continues = |k: usize| self.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed());
-        if self.len > 1 && (0..=inputs).all(continues) {
+    fn merge(&mut self, inner: &mut Self, count: usize) {
+        if self.len > 1 && self.continues(inner, count) {
             inner.len *= self.len;
-            *self = ONE_STEP;
+            *self = Self::ONE_STEP;
         }
     }
 }
@@ -285,37 +259,13 @@ pub(super) fn advance(at: &mut Pointers, strides: &[isize; OPERANDS], inputs: us
     }
 }
 
-/// Moves pointers and the position to the next tile: of at most `tile[i]` steps of loop `i`, or of one step without a tile.
-/// `position[i]` is the number of steps of loop `i` before the tile. Returns `false` if there is none.
-#[inline]
-pub(super) fn advance_tile(
-    position: &mut [usize],
-    loops: &[Loop],
-    tile: Option<&[usize]>,
-    at: &mut [*mut u8],
-) -> bool {
-    for (i, l) in loops.iter().enumerate().rev() {
-        let (before, tile) = (position[i], tile.map_or(1, |tile| tile[i].max(1)));
-        position[i] = if l.len - before > tile { before + tile } else { 0 };
-        let steps = position[i].cast_signed() - before.cast_signed();
-        for (at, stride) in zip(&mut *at, &l.strides) {
-            *at = at.wrapping_offset(stride * steps);
-        }
-        if position[i] > 0 {
-            return true;
-        }
-    }
-    false
-}
-
-/// The stride of operand `k` along the loops as one row, if it has one.
-#[inline]
-pub(crate) fn stride_of_row(loops: &[Loop], k: usize, size: usize) -> Option<isize> {
-    match loops {
-        [] => Some(0),
-        [l] => Some(l.strides[k]),
-        _ if is_dense(loops, k, size) => Some(size.cast_signed()),
-        _ => loops.iter().all(|l| l.strides[k] == 0).then_some(0),
+/// Calls `then` with the pointers at each index of the loops, in order.
+pub(super) fn for_each_index(loops: &[Loop], at: &Pointers, then: &mut dyn FnMut(&Pointers)) {
+    let Some((outer, inner)) = loops.split_first() else { return then(at) };
+    let mut at = *at;
+    for _ in 0..outer.len {
+        for_each_index(inner, &at, then);
+        advance(&mut at, &outer.strides, OPERANDS - 1);
     }
 }
 

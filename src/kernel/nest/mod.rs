@@ -62,6 +62,8 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
+    const ONE_STEP: Self = Self { len: 1, kept: false, strides: [0; OPERANDS] };
+
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -91,6 +93,22 @@ impl Loop {
         let whole = equal.next_multiple_of(vector);
         if (1..vector).contains(&(self.len % whole)) { equal } else { whole }
     }
+
+    /// Whether a step is as long as all of `inner`, in the first `count` operands.
+    #[inline]
+    fn continues(&self, inner: &Self, count: usize) -> bool {
+        (0..count).all(|k| self.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed()))
+    }
+
+    /// The pointers after some steps of the output and of the inputs.
+    fn moved(&self, at: &Pointers, [output, input]: [usize; 2]) -> Pointers {
+        let mut moved = *at;
+        for (k, at) in moved.iter_mut().enumerate() {
+            let steps = if k == 0 { output } else { input };
+            *at = at.wrapping_offset(self.strides[k].wrapping_mul(steps.cast_signed()));
+        }
+        moved
+    }
 }
 
 /// The loops of a nest, outermost first. Few nests have more than 8.
@@ -115,17 +133,16 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
 pub struct InputSet(u8);
 
 impl InputSet {
-    const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
 
     #[inline(always)]
     const fn contains(self, k: usize) -> bool {
         self.0 >> (k - 1) & 1 == 1
     }
 
-    /// The first operand of the set.
     #[inline(always)]
-    pub(crate) fn first(self) -> Option<usize> {
-        (self != Self::NONE).then(|| 1 + self.0.trailing_zeros() as usize)
+    pub(crate) fn operands(self) -> impl Iterator<Item = usize> {
+        (1..OPERANDS).filter(move |&k| self.contains(k))
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@ use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use crate::kernel::order::AxisOrder;
 use alloc::vec::Vec;
+use core::array::from_fn;
 use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::replace;
@@ -217,28 +218,13 @@ impl<'a> RawInputs<'a> {
         for &axis in order {
             ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
         }
-        *axes = OrderedAxes::default();
         for k in 0..self.info.count {
-            for &axis in order {
-                let (size, stride) = match (axis + self.sizes[k].len()).checked_sub(shape.len()) {
-                    Some(i) => (self.sizes[k][i], self.strides[k][i]),
-                    None => (1, 0),
-                };
-                axes.0[k].push(size);
-                axes.1[k].push(stride);
-            }
+            let own = |axis: &usize| (axis + self.sizes[k].len()).checked_sub(shape.len());
+            axes.0[k] = order.iter().map(|axis| own(axis).map_or(1, |i| self.sizes[k][i])).collect();
+            axes.1[k] = order.iter().map(|axis| own(axis).map_or(0, |i| self.strides[k][i])).collect();
         }
-        let axes = &*axes;
-        let mut inputs = RawInputs {
-            at: self.at,
-            sizes: [&[]; OPERANDS - 1],
-            strides: [&[]; OPERANDS - 1],
-            info: self.info,
-        };
-        for k in 0..self.info.count {
-            (inputs.sizes[k], inputs.strides[k]) = (&axes.0[k], &axes.1[k]);
-        }
-        inputs
+        let OrderedAxes(sizes, strides) = &*axes;
+        RawInputs { sizes: from_fn(|k| &sizes[k][..]), strides: from_fn(|k| &strides[k][..]), ..*self }
     }
 }
 

@@ -23,10 +23,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::cut::{Block, advance_tile, is_dense};
-use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, Steps};
+use super::cut::{Block, for_each_index, is_dense};
+use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers};
 use crate::kernel::ensure;
-use crate::kernel::memory::BLOCK_BYTES;
+use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 
 /// The neighbours of a panel. Measured with `by_hand` on a Xeon: 16 take up to 1.3 times as long (2026-11-26), 8 up to 1.5 times
 /// (2026-11-27), and 64 are no longer kept in registers.
@@ -36,27 +36,10 @@ pub(crate) const NARROW: usize = 8;
 /// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
 /// keep the error small.
 pub(crate) const ROUNDS: usize = 32;
-/// The fewest elements of a lane with wide panels: folding their accumulators takes a while.
-const LONG_LANE: usize = 128;
-/// The fewest bytes of a lane that is summed in panels. Shorter ones are stored, and folded side by side.
-const MIN_LANE_BYTES: usize = 64;
 /// The rows of a group, which are added in registers.
 const GROUP_ROWS: usize = 16;
 /// The most rows that are added to one sum.
 pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
-
-/// A loop that may be kept or reduced: its number of steps, and the bytes that each operand moves at a step.
-#[derive(Clone, Copy)]
-pub(super) struct LoopStrides {
-    pub(super) len: usize,
-    pub(super) strides: [isize; OPERANDS],
-}
-
-impl Loop {
-    pub(super) fn len_and_strides(&self) -> LoopStrides {
-        LoopStrides { len: self.len, strides: self.strides }
-    }
-}
 
 /// The strides of several steps as one.
 fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
@@ -64,14 +47,9 @@ fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
 }
 
-/// The pointers at a later output and at later inputs.
-fn moved(at: &Pointers, strides: &[isize; OPERANDS], [output, input]: [usize; 2]) -> Pointers {
-    let mut moved = *at;
-    for (k, at) in moved.iter_mut().enumerate() {
-        let steps = if k == 0 { output } else { input };
-        *at = at.wrapping_offset(strides[k].wrapping_mul(steps.cast_signed()));
-    }
-    moved
+/// The neighbours of the panels of a lane. Folding the accumulators of wide ones takes a while.
+fn lane_width(len: usize) -> usize {
+    if len < 4 * WIDE { NARROW } else { WIDE }
 }
 
 /// How many lanes or groups of rows are visited together, one panel width after the other: those that stay in L1.
@@ -85,9 +63,9 @@ pub(super) type Visit<'v> = dyn FnMut(&Pointers, &Panels<'_>) + 'v;
 /// The loops of panels, and the inputs that move along one.
 pub(super) struct PanelLoops {
     /// The loop over lanes or groups of rows.
-    outside: LoopStrides,
+    outside: Loop,
     /// The innermost loop.
-    neighbours: LoopStrides,
+    neighbours: Loop,
     moving: InputSet,
 }
 
@@ -122,7 +100,7 @@ impl PanelLoops {
             neighbours: &self.neighbours.strides,
             moving: self.moving,
             steps: 1,
-            step_strides: &ONE_STEP.strides,
+            step_strides: &Loop::ONE_STEP.strides,
             is_added: false,
             overlap: 0,
         }
@@ -133,28 +111,19 @@ impl PanelLoops {
         Self { outside: block.rows, neighbours: block.row, moving }
     }
 
-    /// Visits the panels of the sums of `rows` at each step of the loop outside. Sums are added to the output, at the first step
-    /// and at the others, if `is_added` says so.
-    pub(super) fn rows(
-        &self,
-        first: &Pointers,
-        rows: &LoopStrides,
-        is_added: [bool; 2],
-        then: &mut Visit<'_>,
-    ) {
-        let (len, strides) = (self.neighbours.len, &self.neighbours.strides);
-        let along_row = [WIDE, NARROW].map(|width| (width, scaled(strides, width)));
+    /// Visits the panels of the sums of `rows` at each step of the loop outside. Sums are written to the output or added to it.
+    pub(super) fn rows(&self, first: &Pointers, rows: &Loop, is_added: bool, then: &mut Visit<'_>) {
+        let (row, len) = (&self.neighbours, self.neighbours.len);
+        let along_row = [WIDE, NARROW].map(|width| (width, scaled(&row.strides, width)));
         let (mut at, mut done) = (*first, 0);
         while done < self.outside.len {
-            let is_added_now = is_added[usize::from(done > 0)];
-            let is_alone = len >= LONG_LANE || is_added_now != is_added[1];
-            let count = at_once(len, is_alone, self.outside.len - done);
+            let count = at_once(len, lane_width(len) == WIDE, self.outside.len - done);
             let panels = |width: usize| Panels {
                 count,
                 width,
                 steps: rows.len,
                 step_strides: &rows.strides,
-                is_added: is_added_now,
+                is_added,
                 ..self.panels()
             };
             let mut place = 0;
@@ -162,27 +131,27 @@ impl PanelLoops {
                 let panels_left = (len - place) / width;
                 if count == 1 && panels_left > 0 {
                     let panels = Panels { count: panels_left, panel_strides, ..panels(*width) };
-                    then(&moved(&at, strides, [place; 2]), &panels);
+                    then(&row.moved(&at, [place; 2]), &panels);
                     place += panels_left * width;
                 }
                 while place + width <= len {
-                    then(&moved(&at, strides, [place; 2]), &panels(*width));
+                    then(&row.moved(&at, [place; 2]), &panels(*width));
                     place += width;
                 }
             }
             if place < len {
                 let overlap = NARROW - (len - place);
-                then(&moved(&at, strides, [len - NARROW; 2]), &Panels { overlap, ..panels(NARROW) });
+                then(&row.moved(&at, [len - NARROW; 2]), &Panels { overlap, ..panels(NARROW) });
             }
-            at = moved(&at, &self.outside.strides, [count; 2]);
+            at = self.outside.moved(&at, [count; 2]);
             done += count;
         }
     }
 
     /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others, to which what is left of the lane is added.
     fn lanes(&self, first: &Pointers, then: &mut Visit<'_>) {
-        let (len, strides) = (self.neighbours.len, &self.neighbours.strides);
-        let width = if len < LONG_LANE { NARROW } else { WIDE };
+        let (lane, len, strides) = (&self.neighbours, self.neighbours.len, &self.neighbours.strides);
+        let width = lane_width(len);
         let (parts, steps, rest) = (len / (ROUNDS * width), len / width % ROUNDS, len % width / NARROW);
         let (mut part_strides, [mut wide_strides, mut step_strides]) =
             (scaled(strides, ROUNDS * width), [width, NARROW].map(|width| scaled(strides, width)));
@@ -196,29 +165,26 @@ impl PanelLoops {
             }
             if steps > 0 {
                 let place = [parts * width, parts * ROUNDS * width];
-                then(&moved(&at, strides, place), &Panels { steps, ..panels() });
+                then(&lane.moved(&at, place), &Panels { steps, ..panels() });
             }
             let narrow = || Panels { width: NARROW, step_strides: &step_strides, is_added: true, ..panels() };
             if rest > 0 {
-                then(&moved(&at, strides, [0, len - len % width]), &Panels { steps: rest, ..narrow() });
+                then(&lane.moved(&at, [0, len - len % width]), &Panels { steps: rest, ..narrow() });
             }
             if len % NARROW > 0 {
                 let overlap = NARROW - len % NARROW;
-                then(&moved(&at, strides, [0, len - NARROW]), &Panels { overlap, ..narrow() });
+                then(&lane.moved(&at, [0, len - NARROW]), &Panels { overlap, ..narrow() });
             }
-            at = moved(&at, &self.outside.strides, [count; 2]);
+            at = self.outside.moved(&at, [count; 2]);
             done += count;
         }
     }
 }
 
-/// The number of sums along the sum loop, which is the one at `place`.
-pub(crate) fn sum_count(place: usize, loops: usize, len: usize) -> usize {
-    match place + 1 == loops {
-        false => 1,
-        true if len < LONG_LANE => NARROW,
-        true => (len / WIDE).div_ceil(ROUNDS) * WIDE,
-    }
+/// The number of sums along the sum loop: those of a lane, or one of rows.
+pub(crate) fn sum_count(is_lane: bool, len: usize) -> usize {
+    let width = lane_width(len);
+    if is_lane { (len / width).div_ceil(ROUNDS) * width } else { 1 }
 }
 
 impl ErasedNest {
@@ -235,7 +201,7 @@ impl ErasedNest {
         if inner.kept || near.is_some() && inner.len < WIDE {
             return near.or(longest);
         }
-        (inner.len * size >= MIN_LANE_BYTES).then_some(outer.len())
+        (inner.len * size >= CACHE_LINE).then_some(outer.len())
     }
 
     /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short lanes or rows that are
@@ -257,54 +223,41 @@ impl ErasedNest {
         (out, len, size): (*mut u8, usize, usize),
         then: &mut Visit<'_>,
     ) {
-        let (mut width, count) = (size, self.loops.len());
-        for (i, l) in self.loops.iter_mut().enumerate().rev() {
-            l.strides[0] = if i == place { 0 } else { width.cast_signed() };
-            width = width.saturating_mul(if i == place { sum_count(place, count, l.len) } else { l.len });
+        let (summed, is_lane) = (self.loops[place], place + 1 == self.loops.len());
+        self.loops[place].len = sum_count(is_lane, summed.len);
+        self.operands.sizes[0] = size;
+        ensure(self.set_dense(0, out, |_| true) == len, "no room for the sums");
+        if is_lane {
+            self.loops[place].len = summed.len;
+        } else {
+            self.loops[..=place].rotate_right(1);
+            self.loops.remove_first(1);
         }
-        ensure(width == len * size, "no room for the sums");
-        self.operands.at[0] = out;
-        let (last, is_lane) = (count - 1, place + 1 == count);
-        self.loops[place..last].rotate_left(usize::from(!is_lane));
-        let (outer, inner) = self.loops.split_at(last - usize::from(!is_lane));
-        let mut neighbours = inner[inner.len() - 1].len_and_strides();
-        neighbours.strides[0] = size.cast_signed();
+        let [outer @ .., neighbours] = &self.loops[..] else { return };
         let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
         let (outer, outside) = match outer {
-            [outer @ .., outside] => (outer, outside.len_and_strides()),
-            [] => (outer, ONE_STEP),
+            [outer @ .., outside] => (outer, *outside),
+            [] => (outer, Loop::ONE_STEP),
         };
-        let (mut loops, mut position) =
-            (PanelLoops { outside, neighbours, moving }, Steps::filled(outer.len(), 0));
-        let mut for_each = |mut at: Pointers, visit: &mut dyn FnMut(&Pointers)| loop {
-            visit(&at);
-            if outer.is_empty() || !advance_tile(&mut position, outer, None, &mut at) {
-                break;
-            }
-        };
+        let mut loops = PanelLoops { outside, neighbours: *neighbours, moving };
         let mut at = self.operands.at;
         if is_lane {
-            return for_each(at, &mut |at| loops.lanes(at, then));
+            return for_each_index(outer, &at, &mut |at| loops.lanes(at, then));
         }
-        let rows = inner[0].len_and_strides();
-        let at_once = if rows.len < 2 * GROUP_ROWS { rows.len } else { GROUP_ROWS };
+        let at_once = if summed.len < 2 * GROUP_ROWS { summed.len } else { GROUP_ROWS };
         let mut done = 0;
-        while done < rows.len {
-            let group = LoopStrides { len: at_once.min(rows.len - done), ..rows };
-            let (mut taken, mut is_added) = (group.len, [done > 0; 2]);
-            loops.outside = outside;
-            if outside.len == 1 && taken == at_once {
-                // all groups at once
-                let groups = (rows.len - done) / at_once;
-                loops.outside = LoopStrides { len: groups, strides: scaled(&rows.strides, taken) };
-                (taken, is_added[1]) = (taken * groups, true);
+        while done < summed.len {
+            let group = Loop { len: at_once.min(summed.len - done), ..summed };
+            let mut taken = group.len;
+            if done > 0 && outside.len == 1 {
+                // all groups of this length at once
+                let groups = (summed.len - done) / taken;
+                loops.outside = Loop { len: groups, strides: scaled(&summed.strides, taken), ..summed };
+                taken *= groups;
             }
-            for_each(at, &mut |at| loops.rows(at, &group, is_added, then));
-            at = moved(&at, &rows.strides, [0, taken]);
+            for_each_index(outer, &at, &mut |at| loops.rows(at, &group, done > 0, then));
+            at = summed.moved(&at, [0, taken]);
             done += taken;
         }
     }
 }
-
-/// A loop of one step.
-pub(super) const ONE_STEP: LoopStrides = LoopStrides { len: 1, strides: [0; OPERANDS] };

@@ -13,11 +13,11 @@
 //! - The other files of `nest` have no unsafe code, but keep its invariant.
 
 use super::arrange::RawOutput;
-use super::cut::{Block, Tiles, advance};
-use super::panels::{NARROW, ONE_STEP, PanelLoops, Panels, WIDE};
+use super::cut::{Block, advance};
+use super::panels::{NARROW, PanelLoops, Panels, WIDE};
 use super::{
-    BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
-    RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
+    BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Loop, Nest, OPERANDS, Output,
+    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
 use crate::kernel::memory::{CACHE_LINE, Gather, Scratch, Slot, Slots, copy_share, gather, gather_of};
 use crate::kernel::operation::Operation;
@@ -468,8 +468,8 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
                 // a sum of one row is a copy of its elements
                 PanelLoops::of_rows(block, moving).rows(
                     &block.at,
-                    &ONE_STEP,
-                    [false; 2],
+                    &Loop::ONE_STEP,
+                    false,
                     &mut |at, panels| {
                         // SAFETY: The caller promises these elements.
                         unsafe { self.panels(at, panels) };
@@ -652,7 +652,10 @@ impl<'s> ShapePass<'_, 's, dyn Rows + '_> {
 
     #[inline(never)]
     fn run_nest(self) -> Written<'s> {
-        self.nest(&mut ErasedNest::new()).map_or(Written::none(), map::arrange_and_run)
+        let mut erased = ErasedNest::new();
+        let Some(mut nest) = self.nest(&mut erased) else { return Written::none() };
+        nest.arrange(0);
+        map::run(nest)
     }
 }
 
@@ -745,14 +748,13 @@ impl ErasedNest {
     #[inline(never)]
     unsafe fn copy_inputs(&mut self, copied: InputSet, scratch: &mut Scratch) {
         let mut moving = ErasedNest::new();
-        let inputs = || (1..OPERANDS).filter(|&k| copied.contains(k));
-        let mut rest = scratch.bytes(inputs().map(|k| self.copy_bytes(k)).sum());
-        for k in inputs() {
+        let mut rest = scratch.bytes(copied.operands().map(|k| self.copy_bytes(k)).sum());
+        for k in copied.operands() {
             let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
             self.moving_part(k, &mut moving);
             // SAFETY: The caller promises the inputs. A copy begins with a cache line.
             unsafe { gather(&moving, k, copy) };
-            self.set_copy(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
+            self.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
         self.merge();
@@ -805,18 +807,16 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         let share = share.min(copy_share(most));
         let copies = scratch.bytes(share * most);
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
-        let mut tiles = Tiles::of(self.erased, tile);
-        let part = self.erased;
-        while tiles.next(part) {
+        self.erased.for_each_tile(tile, &mut |part| {
             let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
-            for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
+            for k in copied.operands() {
                 // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
                 unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
             }
             // pointers are taken after all copies are made: the next copy would invalidate them
             let start = copies.as_mut_ptr().cast::<u8>();
-            for k in (1..part.operands.count).filter(|&k| copied.contains(k)) {
-                part.set_copy(k, start.wrapping_add((k - 1) * share), |_| true);
+            for k in copied.operands() {
+                part.set_dense(k, start.wrapping_add((k - 1) * share), |_| true);
             }
             part.merge();
             part.for_each_block(&mut |block| {
@@ -824,7 +824,7 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
                 // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
                 unsafe { rows.rows(block) };
             });
-        }
+        });
         Written(count, PhantomData)
     }
 }
@@ -1114,7 +1114,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             unsafe { gather(self.erased, 1, slots.into_bytes()) };
             return Written(len, PhantomData);
         }
-        self.erased.set_output(slots.start().cast(), len, size_of::<A>(), |_| true);
+        self.erased.set_output(slots.start().cast(), len, size_of::<A>());
         let rows: &dyn Rows = source.element_loops();
         map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
     }
@@ -1201,10 +1201,9 @@ pub(crate) fn for_each_lane<A: Clone>(
     for l in &*erased.loops {
         tile.push(if l.kept { 1 } else { l.len });
     }
-    let mut tiles = Tiles::of(&erased, &tile);
-    while tiles.next(&mut erased) {
-        let out = erased.operands.at[0].cast::<A>();
-        erased.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
+    erased.for_each_tile(&tile, &mut |part| {
+        let out = part.operands.at[0].cast::<A>();
+        part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
             block.for_each(source.inputs().info.count, |at| {
                 // SAFETY: The source's loops have the types of its inputs.
                 let mut element = unsafe { element_loops.one(at) };
@@ -1216,7 +1215,7 @@ pub(crate) fn for_each_lane<A: Clone>(
         });
         // SAFETY: By the invariant, this is an element of the output.
         then(LaneItem::Output(unsafe { &mut *out }));
-    }
+    });
 }
 
 /// A pass over the batch axes of arrays. At each index it makes views of the last axes, the bases. A pointer leads to a base,

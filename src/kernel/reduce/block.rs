@@ -54,7 +54,7 @@ pub(super) fn results_fit(loops: &[Loop], size: usize) -> bool {
 fn lengths(loops: &[Loop], sum_loop: Option<usize>) -> impl Iterator<Item = (usize, bool)> {
     loops.iter().enumerate().map(move |(place, l)| {
         let is_summed = sum_loop == Some(place);
-        (if is_summed { sum_count(place, loops.len(), l.len()) } else { l.len() }, l.is_kept())
+        (if is_summed { sum_count(place + 1 == loops.len(), l.len()) } else { l.len() }, l.is_kept())
     })
 }
 
