@@ -22,21 +22,15 @@ impl<B: Dimension> Form<B> {
     /// The form of these axes. Their number is that of `B`, if `B` has a fixed one. An array without elements may have any
     /// strides, but a mutable view may not: the form of an empty array has stride 0.
     pub(super) fn new(axes: StridedAxes<'_>) -> Self {
-        let (mut shape, mut strides) = (B::zeros(axes.sizes.len()), B::zeros(axes.sizes.len()));
-        for (axis, (&size, &stride)) in axes.sizes.iter().zip(axes.strides).enumerate() {
-            (shape[axis], strides[axis]) = (size, if size > 1 { stride } else { 0 }.cast_unsigned());
-        }
+        let zeros = B::zeros(axes.sizes.len());
+        let (mut shape, mut strides, mut unsigned, mut start) = (zeros.clone(), zeros.clone(), zeros, 0);
         let is_empty = axes.sizes.contains(&0);
-        let (mut unsigned, mut start) = (strides.clone(), 0);
-        for axis in 0..axes.sizes.len() {
-            let stride = strides[axis].cast_signed();
-            unsigned[axis] = stride.unsigned_abs();
-            if stride.is_negative() {
-                start += stride * (shape[axis] - 1).cast_signed();
+        for (axis, (&size, &stride)) in axes.sizes.iter().zip(axes.strides).enumerate() {
+            shape[axis] = size;
+            if size > 1 && !is_empty {
+                (strides[axis], unsigned[axis]) = (stride.cast_unsigned(), stride.unsigned_abs());
+                start += stride.min(0) * (size - 1).cast_signed();
             }
-        }
-        if is_empty {
-            return Self { layout: shape.into(), strides: B::zeros(axes.sizes.len()), start: 0, is_empty };
         }
         Self { layout: shape.strides(unsigned), strides, start, is_empty }
     }
