@@ -512,6 +512,7 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
         match *axes {
             [] => ptr::copy_nonoverlapping(from.cast(), to, 1),
             [(len, stride)] if stride == size => ptr::copy_nonoverlapping(from.cast(), to, len),
+            [(len, stride)] if stride != 0 => copy_column(from, stride, to, 1, len),
             [(len, 0), ref inner @ ..] => {
                 gather_axes(inner, from, to);
                 let (width, mut done) = (count(inner), 1);
@@ -539,12 +540,8 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
                     let (from, to) = (from.wrapping_offset(offset), to.add(at * len));
                     if len > 1 {
                         transpose::<N>(from, along, to.cast(), width * size_of::<N>(), [rows, len]);
-                        continue;
-                    }
-                    for row in 0..rows {
-                        let element =
-                            from.wrapping_offset(down * row.cast_signed()).cast::<N>().read_unaligned();
-                        to.add(row * width).write_unaligned(element);
+                    } else {
+                        copy_column(from, down, to, width, rows);
                     }
                 }
             }
@@ -554,6 +551,21 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
                     gather_axes(inner, from.wrapping_offset(stride * i.cast_signed()), to.add(i * width));
                 }
             }
+        }
+    }
+}
+
+/// Copies `len` elements, `stride` bytes apart, to places `width` elements apart.
+///
+/// # Safety
+/// As for [`gather`].
+#[inline(always)]
+unsafe fn copy_column<N: Copy>(from: *const u8, stride: isize, to: *mut N, width: usize, len: usize) {
+    for i in 0..len {
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe {
+            let element = from.wrapping_offset(stride * i.cast_signed()).cast::<N>().read_unaligned();
+            to.add(i * width).write_unaligned(element);
         }
     }
 }

@@ -32,7 +32,8 @@ impl<B: Dimension> Form<B> {
                 start += stride.min(0) * (size - 1).cast_signed();
             }
         }
-        Self { layout: shape.strides(unsigned), strides, start, is_empty }
+        let layout = if is_empty { shape.into() } else { shape.strides(unsigned) };
+        Self { layout, strides, start, is_empty }
     }
 
     pub(super) fn layout(&self) -> &StrideShape<B> {

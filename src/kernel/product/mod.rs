@@ -39,8 +39,8 @@ use alloc::vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
-    ArrayBase, ArrayD, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray,
-    Dimension, IxDyn, LinalgScalar, RawData,
+    Array, ArrayBase, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray,
+    Dimension, Ix2, IxDyn, LinalgScalar, RawData,
 };
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
@@ -70,7 +70,23 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
         return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
     }
-    strided_into((out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn()), axes);
+    let are_copied = are_copied(&inputs, out, axes);
+    if are_copied && a.len() + b.len() + out.len() <= 3 * LIBRARY_MULTIPLICATIONS {
+        let (a, b) = (contiguous(a), contiguous(b));
+        if out.is_standard_layout() {
+            return products_into(out, (&a, &b), axes);
+        }
+        let mut products = Array::zeros(out.raw_dim());
+        products_into(&mut products, (&a, &b), axes);
+        return copy_into(out, &products);
+    }
+    let products = (out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn());
+    if are_copied {
+        return halves(products, axes)
+            .into_iter()
+            .for_each(|(mut out, a, b)| products_into(&mut out, (&a, &b), axes));
+    }
+    for_each_product(matrices(products, axes), multiply);
 }
 
 /// [`products_into`] on several threads.
@@ -87,70 +103,42 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
         let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
         return sums_into(out, &inputs, &Source::par_fused(&inputs, &product, &loops));
     }
-    par_strided_into((out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn()), axes);
+    let are_copied = are_copied(&inputs, out, axes);
+    if are_copied && out.len() < GRAIN / 8 {
+        return products_into(out, (a, b), axes);
+    }
+    let products = (out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn());
+    if are_copied {
+        let [(mut out, a, b), (mut other, c, d)] = halves(products, axes);
+        in_two(
+            || par_products_into(&mut out, (&a, &b), axes),
+            || par_products_into(&mut other, (&c, &d), axes),
+        );
+        return;
+    }
+    let ((mut out, a, b), swapped) = matrices(products, axes);
+    let (batches, terms) = (batches(&out), a.shape()[a.ndim() - 1]);
+    if batches >= 2 * count() && terms.saturating_mul(out.len()) >= 8 * GRAIN {
+        let factors = BaseInputs::two((&a, 2), (&b, 2));
+        par_for_each_base(&factors, &mut out, 2, |(a, b), out| multiply(a, b, out, swapped));
+    } else {
+        for_each_product(((out, a, b), swapped), |a, b, out, swapped| {
+            rows_in_halves(a, b, out, swapped, count());
+        });
+    }
 }
 
 /// An output and its two operands.
 type Products<'m, T> = (ArrayViewMutD<'m, T>, ArrayViewD<'m, T>, ArrayViewD<'m, T>);
 
-/// [`products_into`] for matrices that are large or have gaps.
-fn strided_into<T: LinalgScalar>(products: Products<'_, T>, axes: [usize; 3]) {
-    if are_copied(&products, axes) {
-        return copied_into(products, axes);
-    }
-    let (mut out, a, b, swapped) = matrices(products, axes);
-    let factors = BaseInputs::two((&a, 2), (&b, 2));
-    for_each_base(&factors, &mut out, 2, |(a, b), out| multiply(a, b, out, swapped));
-}
-
-/// [`strided_into`] on several threads.
-fn par_strided_into<T: LinalgScalar + Send + Sync>(products: Products<'_, T>, axes: [usize; 3]) {
-    if are_copied(&products, axes) {
-        if products.0.len() < GRAIN / 8 {
-            return copied_into(products, axes);
-        }
-        match halves(products, axes) {
-            Ok([first, second]) => {
-                in_two(|| par_strided_into(first, axes), || par_strided_into(second, axes));
-            }
-            Err(product) => copied_into(product, axes),
-        }
-        return;
-    }
-    let (mut out, a, b, swapped) = matrices(products, axes);
-    let factors = BaseInputs::two((&a, 2), (&b, 2));
-    let (batches, terms): (usize, _) =
-        (out.shape()[..out.ndim() - 2].iter().product(), a.shape()[a.ndim() - 1]);
-    if batches >= 2 * count() && terms.saturating_mul(out.len()) >= 8 * GRAIN {
-        par_for_each_base(&factors, &mut out, 2, |(a, b), out| multiply(a, b, out, swapped));
-    } else {
-        for_each_base(&factors, &mut out, 2, |(a, b), out| rows_in_halves(a, b, out, swapped, count()));
-    }
-}
-
 /// Whether the matrices are small and not contiguous: then some products at a time are computed from copies.
-fn are_copied<T: LinalgScalar>((out, a, b): &Products<'_, T>, axes: [usize; 3]) -> bool {
-    axes != VECTORS
-        && is_small::<T>(sides(&[a.shape(), b.shape()], axes))
-        && !out.is_empty()
-        && !(a.is_standard_layout() && b.is_standard_layout() && out.is_standard_layout())
-}
-
-/// [`strided_into`] from copies, and to a copy.
-fn copied_into<T: LinalgScalar>(products: Products<'_, T>, axes: [usize; 3]) {
-    let len = products.0.len() + products.1.len() + products.2.len();
-    let halves = if len > block_len::<T>() { halves(products, axes) } else { Err(products) };
-    let (mut out, a, b) = match halves {
-        Ok(halves) => return halves.into_iter().for_each(|half| strided_into(half, axes)),
-        Err(products) => products,
-    };
-    let (a, b) = (contiguous(&a), contiguous(&b));
-    if out.is_standard_layout() {
-        return products_into(&mut out, (&a, &b), axes);
-    }
-    let mut products = ArrayD::zeros(out.raw_dim());
-    products_into(&mut products, (&a, &b), axes);
-    copy_into(&mut out, &products);
+fn are_copied<T: LinalgScalar, E: Dimension>(
+    inputs: &Inputs<'_, (T, T)>,
+    out: &ArrayRef<T, E>,
+    axes: [usize; 3],
+) -> bool {
+    let is_small = axes != VECTORS && is_small::<T>(sides(inputs.shapes(), axes)) && !out.is_empty();
+    is_small && !(matches!(inputs.as_slices(), (Some(_), Some(_))) && out.is_standard_layout())
 }
 
 /// The most elements of a block that is copied.
@@ -168,12 +156,9 @@ fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> CowArray
 }
 
 /// The halves of products along the outermost axis along which there are several.
-fn halves<'m, T>(
-    (out, a, b): Products<'m, T>,
-    axes: [usize; 3],
-) -> Result<[Products<'m, T>; 2], Products<'m, T>> {
+fn halves<'m, T>((out, a, b): Products<'m, T>, axes: [usize; 3]) -> [Products<'m, T>; 2] {
     let batch = out.ndim() - axes[0];
-    let Some(axis) = (0..batch).find(|&axis| out.shape()[axis] > 1) else { return Err((out, a, b)) };
+    let axis = (0..batch).find(|&axis| out.shape()[axis] > 1).expect("several products");
     let (size, from_end) = (out.shape()[axis], batch - axis);
     let split = |factor: ArrayViewD<'m, T>, base: usize| match factor.ndim().checked_sub(from_end + base) {
         Some(axis) if factor.shape()[axis] == size => factor.split_at(Axis(axis), size / 2),
@@ -181,15 +166,12 @@ fn halves<'m, T>(
     };
     let ((a, c), (b, d), (out, other)) =
         (split(a, axes[1]), split(b, axes[2]), out.split_at(Axis(axis), size / 2));
-    Ok([(out, a, b), (other, c, d)])
+    [(out, a, b), (other, c, d)]
 }
 
 /// The products as those of matrices: vectors become rows or columns. If one matrix is multiplied with all others, these become
 /// the rows of one. Also returns whether the factors were swapped for that.
-fn matrices<T>(
-    (mut out, mut a, mut b): Products<'_, T>,
-    axes: [usize; 3],
-) -> (ArrayViewMutD<'_, T>, ArrayViewD<'_, T>, ArrayViewD<'_, T>, bool) {
+fn matrices<T>((mut out, mut a, mut b): Products<'_, T>, axes: [usize; 3]) -> (Products<'_, T>, bool) {
     if axes[1] == 1 {
         (a, out) = (with_axis(a, 1), with_axis(out, axes[2] - 1));
     }
@@ -204,14 +186,40 @@ fn matrices<T>(
         if swapped { (&a, turned(b.view()), turned(out.view())) } else { (&b, a.view(), out.view()) };
     let are_rows = is_one(one) && !out.is_empty() && merge_rows(&mut rows) && merge_rows(&mut to);
     if !are_rows || rows.shape()[rows.ndim() - 2] != to.shape()[to.ndim() - 2] {
-        return (out, a, b, false);
+        return ((out, a, b), false);
     }
     if swapped {
         (out, a, b) = (turned(out), turned(b), turned(a));
     }
     merge_rows(&mut a);
     merge_rows(&mut out);
-    (out, a, b, swapped)
+    ((out, a, b), swapped)
+}
+
+/// Calls `visit` with the matrices of each product.
+fn for_each_product<T>(
+    ((mut out, a, b), swapped): (Products<'_, T>, bool),
+    mut visit: impl FnMut(ArrayView2<'_, T>, ArrayView2<'_, T>, ArrayViewMut2<'_, T>, bool),
+) {
+    if batches(&out) == 1 {
+        return visit(only_matrix(a), only_matrix(b), only_matrix(out), swapped);
+    }
+    let factors = BaseInputs::two((&a, 2), (&b, 2));
+    for_each_base(&factors, &mut out, 2, |(a, b), out| visit(a, b, out, swapped));
+}
+
+/// The number of products.
+fn batches<T>(out: &ArrayViewMutD<'_, T>) -> usize {
+    out.shape()[..out.ndim() - 2].iter().product()
+}
+
+/// The one matrix of an array.
+fn only_matrix<S: RawData>(mut array: ArrayBase<S, IxDyn>) -> ArrayBase<S, Ix2> {
+    while array.ndim() > 2 {
+        ensure(array.shape()[0] == 1, "an axis of an input does not fit the shape");
+        array = array.remove_axis(Axis(0));
+    }
+    array.into_dimensionality().expect("two axes")
 }
 
 /// The array with a new axis before the last `count` axes.

@@ -26,6 +26,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
         None if !is_small::<T>(sides) || is_one_product(shapes, axes) => return false,
         way => way.unwrap_or(in_order(sides)),
     };
+    let (Some(a), Some(b)) = inputs.as_slices() else { return false };
     let mut batch = Batch::new();
     let mut steps = [sides[0] * sides[1], sides[1] * sides[2]];
     for (i, &len) in out.shape().iter().rev().skip(axes[0]).enumerate() {
@@ -38,7 +39,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
         }
         steps = [0, 1].map(|k| steps[k] * own[k]);
     }
-    let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
+    let Some(out) = out.as_slice_mut() else { return false };
     if !out.is_empty() {
         run(Packed { a, b, out, sides, batch: &batch, first: 0 }, way);
     }
@@ -252,7 +253,7 @@ impl<T: LinalgScalar> Multiply<T> for Dots {
     #[inline(always)]
     fn multiply(_: [usize; 3], x: &[T], y: &[T], out: &mut [T]) {
         let y = &y[..x.len()];
-        out[0] = if middle(x.len()) < x.len() {
+        out[0] = if x.len() > ROUNDS * WIDE {
             pairwise(x, y, |halves| halves.into_iter().for_each(each_product::<T, Self>))
         } else {
             dot(x, y)
@@ -278,9 +279,9 @@ fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], multiply_both: impl FnOnce([Packe
     low[0] + high[0]
 }
 
-/// Where a dot product is halved: into whole chunks of terms that are added in registers. A product of one chunk is not.
+/// Where a dot product is halved that has more terms than are added in registers.
 pub(super) fn middle(terms: usize) -> usize {
-    (terms / 2).max(1).next_multiple_of(ROUNDS * WIDE)
+    (terms / 2).next_multiple_of(ROUNDS * WIDE)
 }
 
 /// The sum of products.
