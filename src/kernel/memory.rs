@@ -70,18 +70,11 @@ impl<A, D: Dimension> Reserved<A, D> {
     /// Returns the shape if its non-zero sizes multiply past `isize::MAX`, or if there is not enough memory.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
-        let (mut len, mut is_empty, mut elements) = (1_usize, false, Vec::new());
-        for &size in shape.slice() {
-            is_empty |= size == 0;
-            len = len.saturating_mul(size.max(1));
-        }
-        if len > isize::MAX.unsigned_abs() {
-            return Err(shape);
-        }
-        match elements.try_reserve_exact(if is_empty { 0 } else { len }) {
-            Ok(()) => Ok(Self { shape, elements }),
-            Err(_) => Err(shape),
-        }
+        let (sizes, mut elements) = (shape.slice(), Vec::new());
+        let len = sizes.iter().fold(1_usize, |len, &size| len.saturating_mul(size.max(1)));
+        let reserved = if sizes.contains(&0) { 0 } else { len };
+        let fits = isize::try_from(len).is_ok() && elements.try_reserve_exact(reserved).is_ok();
+        if fits { Ok(Self { shape, elements }) } else { Err(shape) }
     }
 
     #[inline(always)]

@@ -172,20 +172,25 @@ fn halves<'m, T>((out, a, b): Products<'m, T>, axes: [usize; 3]) -> [Products<'m
 /// The products as those of matrices: vectors become rows or columns. If one matrix is multiplied with all others, these become
 /// the rows of one. Also returns whether the factors were swapped for that.
 fn matrices<T>((mut out, mut a, mut b): Products<'_, T>, axes: [usize; 3]) -> (Products<'_, T>, bool) {
-    if axes[1] == 1 {
+    let is_one =
+        |factor: &ArrayViewD<'_, T>| factor.shape()[..factor.ndim() - 2].iter().all(|&size| size == 1);
+    // vectors that all have one matrix are rows of matrices already
+    let are_rows = axes == [1, 1, 2]
+        && a.ndim() > 1
+        && is_one(&b)
+        && a.shape()[..a.ndim() - 1] == out.shape()[..out.ndim() - 1];
+    if axes[1] == 1 && !are_rows {
         (a, out) = (with_axis(a, 1), with_axis(out, axes[2] - 1));
     }
     if axes[2] == 1 {
         (b, out) = (with_axis(b, 0), with_axis(out, 0));
     }
     // one second matrix: the first matrices are the rows of one; or one first matrix and vectors, which are the rows
-    let is_one =
-        |factor: &ArrayViewD<'_, T>| factor.shape()[..factor.ndim() - 2].iter().all(|&size| size == 1);
     let swapped = axes == [1, 2, 1] && !is_one(&b);
     let (one, mut rows, mut to) =
         if swapped { (&a, turned(b.view()), turned(out.view())) } else { (&b, a.view(), out.view()) };
-    let are_rows = is_one(one) && !out.is_empty() && merge_rows(&mut rows) && merge_rows(&mut to);
-    if !are_rows || rows.shape()[rows.ndim() - 2] != to.shape()[to.ndim() - 2] {
+    let are_merged = is_one(one) && !out.is_empty() && merge_rows(&mut rows) && merge_rows(&mut to);
+    if !are_merged || rows.shape()[rows.ndim() - 2] != to.shape()[to.ndim() - 2] {
         return ((out, a, b), false);
     }
     if swapped {
