@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::nest::{BaseInputs, BaseOutput, Elements, ErasedNest, Forms, Nest, Output, steps};
-use super::threads::count;
+use super::nest::{BaseInputs, BaseOutput, Elements, ErasedNest, Forms, Nest, Output, Written, steps};
+use super::threads::{count, in_parts};
 use ndarray::{ArrayRef, ArrayViewMut, Dimension};
 
 /// Calls `visit` with a base of each input and of `out` at every index of the batch axes of `out`. The last `base` axes of `out`
@@ -41,6 +41,9 @@ pub(crate) fn par_for_each_base<
     if let Some(nest) = Nest::of_bases(&mut erased, inputs, &mut BaseOutput::of(Output::of(out), base)) {
         // the cost of a closure is unknown: several parts a thread balance the load
         let grain = steps(nest.loops()).div_ceil(8 * count());
-        nest.in_parts(grain, &|part| part.for_each(&visit));
+        in_parts(nest, grain, &|part| {
+            part.for_each(&visit);
+            Written::none()
+        });
     }
 }

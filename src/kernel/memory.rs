@@ -5,10 +5,10 @@
 //! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
 //! those that [`order`](super::order) has for its shape, which [`Reserved::new`] checked.
 
-use super::ensure;
 use super::nest::{ErasedNest, Output, Written, steps};
 use super::order::{AxisOrder, strides};
 use super::simd::transpose;
+use super::{ensure, fail};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -70,18 +70,11 @@ impl<A, D: Dimension> Reserved<A, D> {
     /// Returns the shape if its non-zero sizes multiply past `isize::MAX`, or if there is not enough memory.
     #[inline(always)]
     pub(crate) fn new(shape: D) -> Result<Self, D> {
-        let (mut len, mut is_empty, mut elements) = (1_usize, false, Vec::new());
-        for &size in shape.slice() {
-            is_empty |= size == 0;
-            len = len.saturating_mul(size.max(1));
-        }
-        if len > isize::MAX.unsigned_abs() {
-            return Err(shape);
-        }
-        match elements.try_reserve_exact(if is_empty { 0 } else { len }) {
-            Ok(()) => Ok(Self { shape, elements }),
-            Err(_) => Err(shape),
-        }
+        let (sizes, mut elements) = (shape.slice(), Vec::new());
+        let len = sizes.iter().fold(1_usize, |len, &size| len.saturating_mul(size.max(1)));
+        let reserved = if sizes.contains(&0) { 0 } else { len };
+        let fits = isize::try_from(len).is_ok() && elements.try_reserve_exact(reserved).is_ok();
+        if fits { Ok(Self { shape, elements }) } else { Err(shape) }
     }
 
     #[inline(always)]
@@ -104,7 +97,8 @@ impl<A, D: Dimension> Reserved<A, D> {
         A: Clone + 'a,
     {
         self.elements.extend(elements.into_iter().cloned());
-        in_standard_layout(self.shape, self.elements)
+        Array::from_shape_vec(self.shape, self.elements)
+            .unwrap_or_else(|_| fail("more or fewer elements than the shape has"))
     }
 
     /// An array whose elements are clones of `element`, with this order of axes in memory or in standard layout.
@@ -146,17 +140,6 @@ impl<A, D: Dimension> Reserved<A, D> {
             Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)
         }
     }
-}
-
-/// An array in standard layout.
-///
-/// # Panics
-/// If the number of elements is not that of the shape.
-#[inline(always)]
-fn in_standard_layout<A, D: Dimension>(shape: D, elements: Vec<A>) -> Array<A, D> {
-    ensure(elements.len() == shape.size(), "more or fewer elements than the shape has");
-    // SAFETY: There is one element for each index, checked above, and the layout is standard.
-    unsafe { Array::from_shape_vec_unchecked(shape, elements) }
 }
 
 /// The most bytes of a block of a reduction.
@@ -499,7 +482,7 @@ macro_rules! gathers {
             // not generic, so that it is compiled in this crate
             $(unsafe fn $N(axes: &[(usize, isize)], from: *const u8, to: *mut u8) {
                 // SAFETY: As for `gather`.
-                unsafe { gather_axes::<core::primitive::$N>(axes, from, to.cast()) };
+                unsafe { gather_axes::<core::primitive::$N>(axes, from, to.cast()) }
             })*
             unsafe fn none(_: &[(usize, isize)], _: *const u8, _: *mut u8) {}
             match size {
@@ -511,34 +494,36 @@ macro_rules! gathers {
 }
 gathers!(u8 1 u16 2 u32 4 u64 8 u128 _);
 
-/// [`gather`] for elements of the size of `N`, along axes of a length and a stride in bytes. Returns the number of elements.
+/// [`gather`] for elements of the size of `N`, along axes of a length and a stride in bytes.
 ///
 /// # Safety
 /// As for [`gather`].
-unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mut N) -> usize {
+unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mut N) {
     let size = size_of::<N>().cast_signed();
     // SAFETY: The caller promises the elements and the memory, and every part is within them.
     unsafe {
         match *axes {
-            [] => gather_row(from, 0, to, 1),
-            [(len, stride)] => gather_row(from, stride, to, len),
+            [] => ptr::copy_nonoverlapping(from.cast(), to, 1),
+            [(len, stride)] if stride == size => ptr::copy_nonoverlapping(from.cast(), to, len),
+            [(len, stride)] if stride != 0 => copy_column(from, stride, to, 1, len),
             [(len, 0), ref inner @ ..] => {
-                let width = gather_axes(inner, from, to);
-                let mut done = 1;
+                gather_axes(inner, from, to);
+                let (width, mut done) = (count(inner), 1);
                 while done < len {
                     let more = done.min(len - done);
                     ptr::copy_nonoverlapping(to, to.add(done * width), more * width);
                     done += more;
                 }
-                len * width
             }
-            [(rows, down), ref middle @ .., (len, along)]
-                if is_nearer(axes) || are_short(middle, len) && rows > len =>
-            {
-                // at each index of the middle axes, a matrix of the first and the last axis is transposed; or columns are copied
-                let is_transposed = down == size && along != 0 && len > 3;
-                let (others, len) = if is_transposed { (middle, len) } else { (&axes[1..], 1) };
-                let width = others.iter().fold(len, |width, side| width * side.0);
+            [(rows, down), ref inner @ ..] if are_columns(axes) => {
+                // at each index of the inner axes a column is copied; or, but for the last one, a matrix is transposed
+                let (others, len, along) = match *inner {
+                    [ref others @ .., (len, along)] if down == size && along != 0 && len > 3 => {
+                        (others, len, along)
+                    }
+                    _ => (inner, 1, 0),
+                };
+                let width = len * count(others);
                 for at in 0..width / len {
                     let (mut offset, mut rest) = (0, at);
                     for &(len, stride) in others.iter().rev() {
@@ -546,62 +531,47 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
                         rest /= len;
                     }
                     let (from, to) = (from.wrapping_offset(offset), to.add(at * len));
-                    if is_transposed {
+                    if len > 1 {
                         transpose::<N>(from, along, to.cast(), width * size_of::<N>(), [rows, len]);
-                        continue;
-                    }
-                    for row in 0..rows {
-                        let element =
-                            from.wrapping_offset(down * row.cast_signed()).cast::<N>().read_unaligned();
-                        to.add(row * width).write_unaligned(element);
+                    } else {
+                        copy_column(from, down, to, width, rows);
                     }
                 }
-                rows * width
             }
             [(len, stride), ref inner @ ..] => {
-                let mut width = 0;
+                let width = count(inner);
                 for i in 0..len {
-                    width =
-                        gather_axes(inner, from.wrapping_offset(stride * i.cast_signed()), to.add(i * width));
+                    gather_axes(inner, from.wrapping_offset(stride * i.cast_signed()), to.add(i * width));
                 }
-                len * width
             }
         }
     }
 }
 
-/// Whether these axes and one of `len` steps have so few elements that columns of all are copied, not rows.
-fn are_short(axes: &[(usize, isize)], len: usize) -> bool {
-    axes.iter().try_fold(len, |len, axis| len.checked_mul(axis.0)).is_some_and(|len| len <= SHORT_COLUMNS)
-}
-
-/// Whether the stride of the first axis is smaller than that of the last one, so that columns are copied, not rows.
-fn is_nearer(axes: &[(usize, isize)]) -> bool {
-    matches!(*axes, [(rows, down), .., (_, along)] if rows > 3 && down != 0 && down.abs() < along.abs())
-}
-
-/// [`gather`] of one row.
+/// Copies `len` elements, `stride` bytes apart, to places `width` elements apart.
 ///
 /// # Safety
 /// As for [`gather`].
-#[inline]
-unsafe fn gather_row<N: Copy>(from: *const u8, stride: isize, to: *mut N, len: usize) -> usize {
-    let size = size_of::<N>().cast_signed();
-    // SAFETY: The caller promises the elements and the memory.
-    unsafe {
-        if stride == size {
-            ptr::copy_nonoverlapping(from.cast::<N>(), to, len);
-        } else if stride == 0 {
-            let element = from.cast::<N>().read_unaligned();
-            for i in 0..len {
-                to.add(i).write_unaligned(element);
-            }
-        } else {
-            for i in 0..len {
-                let element = from.wrapping_offset(stride * i.cast_signed()).cast::<N>().read_unaligned();
-                to.add(i).write_unaligned(element);
-            }
+#[inline(always)]
+unsafe fn copy_column<N: Copy>(from: *const u8, stride: isize, to: *mut N, width: usize, len: usize) {
+    for i in 0..len {
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe {
+            let element = from.wrapping_offset(stride * i.cast_signed()).cast::<N>().read_unaligned();
+            to.add(i * width).write_unaligned(element);
         }
     }
-    len
+}
+
+/// Whether columns are copied, not rows: the stride of the first axis is smaller than that of the last one, or there are few
+/// elements at an index of the first axis.
+fn are_columns(axes: &[(usize, isize)]) -> bool {
+    let [(rows, down), ref inner @ ..] = *axes else { return false };
+    let is_nearer = inner.last().is_some_and(|last| rows > 3 && down != 0 && down.abs() < last.1.abs());
+    is_nearer || count(inner) <= SHORT_COLUMNS && count(inner) < rows
+}
+
+/// The number of elements along axes.
+fn count(axes: &[(usize, isize)]) -> usize {
+    axes.iter().map(|axis| axis.0).product()
 }

@@ -5,7 +5,7 @@ use super::memory::{Buffer, List, Reserved, Slots};
 use super::nest::{
     AxisSelection, BaseInputs, BaseOutput, Destination, Elements, ErasedNest, Inputs, Loop, MapElement,
     MapReduce, Nest, OrderedAxes, Output, Reduction, SerialPass, SharedVisitor, Visit, Visitor, Write,
-    Written, matrices, steps,
+    Written, steps,
 };
 use super::operation::{Operation, Plus};
 use super::order::{AxisOrder, strides};
@@ -527,7 +527,6 @@ fn bases_that_do_not_fit_panic() {
     panic_of(|| BaseInputs::<(u8,), (super::nest::Form<Ix2>,)>::one::<Ix2>((&*x, 1)));
     let mut out = ArrayD::from_elem(vec![2, 3], 0_u8);
     panic_of(|| BaseOutput::<u8, Ix0>::of(Output::of(&mut out), 1));
-    panic_of(|| matrices(Output::of(&mut out), Inputs::from((&*x, &*x)), [2, 2, 3]));
 }
 
 #[test]

@@ -22,7 +22,7 @@ mod operands;
 mod panels;
 mod rows;
 
-pub(crate) use bases::{BaseInputs, BaseOutput, Form, matrices};
+pub(crate) use bases::{BaseInputs, BaseOutput, Form};
 pub(crate) use cut::is_dense;
 use operands::standard_strides;
 pub(crate) use operands::{

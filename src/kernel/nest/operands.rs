@@ -153,11 +153,6 @@ impl<'a> RawInputs<'a> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
     }
 
-    /// Whether every array is in standard layout and has elements.
-    pub(crate) fn are_standard(&self) -> bool {
-        (0..self.info.count).all(|k| self.standard_len(k).is_some())
-    }
-
     /// Whether the last axis of every array has stride 0.
     pub(crate) fn are_repeated(&self) -> bool {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))

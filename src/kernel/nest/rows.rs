@@ -1289,19 +1289,6 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, '
         erased.arrange(0);
         Some(Self { erased, pass: Bases { forms, out: &out.form, arrays: PhantomData } })
     }
-
-    /// Splits the nest into parts of at least `grain` bases and runs them on several threads.
-    pub(crate) fn in_parts(self, grain: usize, run: &(impl Fn(Nest<'_, Bases<'n, 'a, T, E, F, B>>) + Sync))
-    where
-        T: Send,
-        E: Sync,
-        F: Sync,
-    {
-        in_parts(self, grain, &|part| {
-            run(part);
-            Written::none()
-        });
-    }
 }
 
 impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T, E, F, B>> {

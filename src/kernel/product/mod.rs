@@ -21,32 +21,32 @@ mod packed;
 mod tiles;
 
 use packed::{
-    Dots, Packed, Tiles, each_product, fixed, in_order, is_small, middle as middle_of, multiplications,
+    Packed, Tiles, each_dot, each_product, fixed, in_order, is_small, middle as middle_of, multiplications,
     packed_in_halves, packed_into, sides,
 };
 use tiles::TERMS;
 
-use super::ensure;
+use super::bases::{for_each_base, par_for_each_base};
 use super::map::{copy, copy_into};
-use super::memory::Reserved;
-use super::nest::{AxisSelection, ErasedNest, Inputs, MapElement, MapReduce, Nest, Output, matrices, steps};
+use super::memory::{BLOCK_BYTES, Reserved};
+use super::nest::{AxisSelection, BaseInputs, Inputs, MapElement, MapReduce};
 use super::operation::Plus;
 use super::reduce::{FoldLoops, into};
 use super::source::{Cloned, Source};
 use super::threads::{GRAIN, count, in_two};
+use super::{ensure, fail};
 use alloc::vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
-    ArrayRef, ArrayView, ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, CowArray, Dimension, LinalgScalar,
+    Array, ArrayBase, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray,
+    Dimension, Ix2, IxDyn, LinalgScalar, RawData,
 };
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
 const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
 /// The fewest rows, terms and columns for which the library is as fast or faster, and the fewest of a block that are cut.
 const LIBRARY_SIDE: usize = 8;
-/// The most elements of a block that is copied.
-const BLOCK_ELEMENTS: usize = 1 << 13;
 /// The axes of products of two vectors.
 const VECTORS: [usize; 3] = [0, 1, 1];
 
@@ -63,25 +63,6 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     axes: [usize; 3],
 ) {
     let inputs = Inputs::from((a, b));
-    if are_copied(&inputs, out, axes) {
-        if a.len() + b.len() + out.len() > BLOCK_ELEMENTS {
-            if let Some(halves) = halves(out.view_mut(), (a.view(), b.view()), axes) {
-                return halves
-                    .into_iter()
-                    .for_each(|(mut out, (a, b))| products_into(&mut out, (&a, &b), axes));
-            }
-        }
-        let products =
-            Reserved::new(if out.is_standard_layout() { E::zeros(out.ndim()) } else { out.raw_dim() });
-        if let (Some(a), Some(b), Ok(products)) = (contiguous(a), contiguous(b), products) {
-            if out.is_standard_layout() {
-                return products_into(out, (&a, &b), axes);
-            }
-            let mut products = products.filled(None, T::zero());
-            products_into(&mut products, (&a, &b), axes);
-            return copy_into(out, &products);
-        }
-    }
     if packed_into(out, &inputs, axes, |packed, way| way(packed)) {
         return;
     }
@@ -89,10 +70,23 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
         return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
     }
-    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
-    if let Some(nest) = Nest::of_bases(&mut ErasedNest::new(), &inputs, &mut out) {
-        nest.for_each(|(a, b), out| multiply(a, b, out, swapped));
+    let are_copied = are_copied(&inputs, out, axes);
+    if are_copied && a.len() + b.len() + out.len() <= 3 * LIBRARY_MULTIPLICATIONS {
+        let (a, b) = (contiguous(a), contiguous(b));
+        if out.is_standard_layout() {
+            return products_into(out, (&a, &b), axes);
+        }
+        let mut products = Array::zeros(out.raw_dim());
+        products_into(&mut products, (&a, &b), axes);
+        return copy_into(out, &products);
     }
+    let products = (out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn());
+    if are_copied {
+        return halves(products, axes)
+            .into_iter()
+            .for_each(|(mut out, a, b)| products_into(&mut out, (&a, &b), axes));
+    }
+    for_each_product(matrices(products, axes), multiply);
 }
 
 /// [`products_into`] on several threads.
@@ -102,20 +96,6 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     axes: [usize; 3],
 ) {
     let inputs = Inputs::from((a, b));
-    if are_copied(&inputs, out, axes) {
-        if out.len() >= GRAIN / 8 {
-            if let Some([(mut out, (a, b)), (mut other, (c, d))]) =
-                halves(out.view_mut(), (a.view(), b.view()), axes)
-            {
-                in_two(
-                    || par_products_into(&mut out, (&a, &b), axes),
-                    || par_products_into(&mut other, (&c, &d), axes),
-                );
-                return;
-            }
-        }
-        return products_into(out, (a, b), axes);
-    }
     if packed_into(out, &inputs, axes, packed_in_halves) {
         return;
     }
@@ -123,18 +103,33 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
         let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
         return sums_into(out, &inputs, &Source::par_fused(&inputs, &product, &loops));
     }
-    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
-    let multiplications = terms.saturating_mul(out.len());
-    let (inputs, mut out, swapped) = matrices(Output::of(out), inputs, axes);
-    let mut erased = ErasedNest::new();
-    let Some(nest) = Nest::of_bases(&mut erased, &inputs, &mut out) else { return };
-    let batches = steps(nest.loops());
-    if batches >= 2 * count() {
-        let grain = (4 * GRAIN).saturating_mul(batches).div_ceil(multiplications.max(1));
-        return nest.in_parts(grain, &|part| part.for_each(|(a, b), out| multiply(a, b, out, swapped)));
+    let are_copied = are_copied(&inputs, out, axes);
+    if are_copied && out.len() < GRAIN / 8 {
+        return products_into(out, (a, b), axes);
     }
-    nest.for_each(|(a, b), out| rows_in_halves(a, b, out, swapped, count()));
+    let products = (out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn());
+    if are_copied {
+        let [(mut out, a, b), (mut other, c, d)] = halves(products, axes);
+        in_two(
+            || par_products_into(&mut out, (&a, &b), axes),
+            || par_products_into(&mut other, (&c, &d), axes),
+        );
+        return;
+    }
+    let ((mut out, a, b), swapped) = matrices(products, axes);
+    let (batches, terms) = (batches(&out), a.shape()[a.ndim() - 1]);
+    if batches >= 2 * count() && terms.saturating_mul(out.len()) >= 8 * GRAIN {
+        let factors = BaseInputs::two((&a, 2), (&b, 2));
+        par_for_each_base(&factors, &mut out, 2, |(a, b), out| multiply(a, b, out, swapped));
+    } else {
+        for_each_product(((out, a, b), swapped), |a, b, out, swapped| {
+            rows_in_halves(a, b, out, swapped, count());
+        });
+    }
 }
+
+/// An output and its two operands.
+type Products<'m, T> = (ArrayViewMutD<'m, T>, ArrayViewD<'m, T>, ArrayViewD<'m, T>);
 
 /// Whether the matrices are small and not contiguous: then some products at a time are computed from copies.
 fn are_copied<T: LinalgScalar, E: Dimension>(
@@ -143,42 +138,111 @@ fn are_copied<T: LinalgScalar, E: Dimension>(
     axes: [usize; 3],
 ) -> bool {
     let is_small = axes != VECTORS && is_small::<T>(sides(inputs.shapes(), axes)) && !out.is_empty();
-    is_small && !(inputs.are_standard() && out.is_standard_layout())
+    is_small && !(matches!(inputs.as_slices(), (Some(_), Some(_))) && out.is_standard_layout())
 }
 
-/// The array, or a contiguous copy. `None` if memory cannot hold it.
-fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> Option<CowArray<'_, T, D>> {
+/// The most elements of a block that is copied.
+fn block_len<T>() -> usize {
+    BLOCK_BYTES / size_of::<T>().max(1)
+}
+
+/// The array, or a contiguous copy of few elements.
+fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> CowArray<'_, T, D> {
     if array.is_standard_layout() {
-        return Some(array.view().into());
+        return array.view().into();
     }
-    Some(copy(Reserved::new(array.raw_dim()).ok()?, array).into())
+    let Ok(memory) = Reserved::new(array.raw_dim()) else { fail("no memory for few elements") };
+    copy(memory, array).into()
 }
-
-/// An output and its two operands.
-type Part<'a, T, D, D2, E> = (ArrayViewMut<'a, T, E>, (ArrayView<'a, T, D>, ArrayView<'a, T, D2>));
 
 /// The halves of products along the outermost axis along which there are several.
-fn halves<'a, T, D: Dimension, D2: Dimension, E: Dimension>(
-    out: ArrayViewMut<'a, T, E>,
-    (a, b): (ArrayView<'a, T, D>, ArrayView<'a, T, D2>),
-    axes: [usize; 3],
-) -> Option<[Part<'a, T, D, D2, E>; 2]> {
-    fn split<T, D: Dimension>(
-        array: ArrayView<'_, T, D>,
-        from_end: usize,
-        size: usize,
-    ) -> [ArrayView<'_, T, D>; 2] {
-        match array.ndim().checked_sub(from_end) {
-            Some(axis) if array.shape()[axis] == size => array.split_at(Axis(axis), size / 2).into(),
-            _ => [array.clone(), array],
-        }
-    }
+fn halves<'m, T>((out, a, b): Products<'m, T>, axes: [usize; 3]) -> [Products<'m, T>; 2] {
     let batch = out.ndim() - axes[0];
-    let axis = (0..batch).find(|&axis| out.shape()[axis] > 1)?;
+    let axis = (0..batch).find(|&axis| out.shape()[axis] > 1).expect("several products");
     let (size, from_end) = (out.shape()[axis], batch - axis);
-    let ([a, c], [b, d]) = (split(a, from_end + axes[1], size), split(b, from_end + axes[2], size));
-    let (out, other) = out.split_at(Axis(axis), size / 2);
-    Some([(out, (a, b)), (other, (c, d))])
+    let split = |factor: ArrayViewD<'m, T>, base: usize| match factor.ndim().checked_sub(from_end + base) {
+        Some(axis) if factor.shape()[axis] == size => factor.split_at(Axis(axis), size / 2),
+        _ => (factor.clone(), factor),
+    };
+    let ((a, c), (b, d), (out, other)) =
+        (split(a, axes[1]), split(b, axes[2]), out.split_at(Axis(axis), size / 2));
+    [(out, a, b), (other, c, d)]
+}
+
+/// The products as those of matrices: vectors become rows or columns. If one matrix is multiplied with all others, these become
+/// the rows of one. Also returns whether the factors were swapped for that.
+fn matrices<T>((mut out, mut a, mut b): Products<'_, T>, axes: [usize; 3]) -> (Products<'_, T>, bool) {
+    let is_one =
+        |factor: &ArrayViewD<'_, T>| factor.shape()[..factor.ndim() - 2].iter().all(|&size| size == 1);
+    // vectors that all have one matrix are rows of matrices already
+    let are_rows = axes == [1, 1, 2]
+        && a.ndim() > 1
+        && is_one(&b)
+        && a.shape()[..a.ndim() - 1] == out.shape()[..out.ndim() - 1];
+    if axes[1] == 1 && !are_rows {
+        (a, out) = (with_axis(a, 1), with_axis(out, axes[2] - 1));
+    }
+    if axes[2] == 1 {
+        (b, out) = (with_axis(b, 0), with_axis(out, 0));
+    }
+    // one second matrix: the first matrices are the rows of one; or one first matrix and vectors, which are the rows
+    let swapped = axes == [1, 2, 1] && !is_one(&b);
+    let (one, mut rows, mut to) =
+        if swapped { (&a, turned(b.view()), turned(out.view())) } else { (&b, a.view(), out.view()) };
+    let are_merged = is_one(one) && !out.is_empty() && merge_rows(&mut rows) && merge_rows(&mut to);
+    if !are_merged || rows.shape()[rows.ndim() - 2] != to.shape()[to.ndim() - 2] {
+        return ((out, a, b), false);
+    }
+    if swapped {
+        (out, a, b) = (turned(out), turned(b), turned(a));
+    }
+    merge_rows(&mut a);
+    merge_rows(&mut out);
+    ((out, a, b), swapped)
+}
+
+/// Calls `visit` with the matrices of each product.
+fn for_each_product<T>(
+    ((mut out, a, b), swapped): (Products<'_, T>, bool),
+    mut visit: impl FnMut(ArrayView2<'_, T>, ArrayView2<'_, T>, ArrayViewMut2<'_, T>, bool),
+) {
+    if batches(&out) == 1 {
+        return visit(only_matrix(a), only_matrix(b), only_matrix(out), swapped);
+    }
+    let factors = BaseInputs::two((&a, 2), (&b, 2));
+    for_each_base(&factors, &mut out, 2, |(a, b), out| visit(a, b, out, swapped));
+}
+
+/// The number of products.
+fn batches<T>(out: &ArrayViewMutD<'_, T>) -> usize {
+    out.shape()[..out.ndim() - 2].iter().product()
+}
+
+/// The one matrix of an array.
+fn only_matrix<S: RawData>(mut array: ArrayBase<S, IxDyn>) -> ArrayBase<S, Ix2> {
+    while array.ndim() > 2 {
+        ensure(array.shape()[0] == 1, "an axis of an input does not fit the shape");
+        array = array.remove_axis(Axis(0));
+    }
+    array.into_dimensionality().expect("two axes")
+}
+
+/// The array with a new axis before the last `count` axes.
+fn with_axis<S: RawData>(array: ArrayBase<S, IxDyn>, count: usize) -> ArrayBase<S, IxDyn> {
+    let axis = array.ndim() - count;
+    array.insert_axis(Axis(axis))
+}
+
+/// The array with its last two axes swapped.
+fn turned<S: RawData>(mut array: ArrayBase<S, IxDyn>) -> ArrayBase<S, IxDyn> {
+    let last = array.ndim() - 1;
+    array.swap_axes(last - 1, last);
+    array
+}
+
+/// Merges all axes but the last one. Returns whether it was possible.
+fn merge_rows<S: RawData>(array: &mut ArrayBase<S, IxDyn>) -> bool {
+    (0..array.ndim() - 2).all(|axis| array.merge_axes(Axis(axis), Axis(axis + 1)))
 }
 
 /// One product, whose rows are divided among threads. Each part is large enough for the way of the whole product.
@@ -270,9 +334,17 @@ fn multiply<T: LinalgScalar>(
     if suits_library::<T>([rows, terms, columns]) {
         return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
     }
-    // dot products read columns of the second matrix
-    let are_dots = terms >= TERMS && (rows == 1 || columns == 1);
-    block(a, if are_dots { b.reversed_axes() } else { b }, out, are_dots, swapped);
+    if terms >= TERMS && (rows == 1 || columns == 1) {
+        // dot products read columns of the second matrix
+        let (a, b) = (a, b.reversed_axes());
+        return match swapped {
+            true => block(b, a, out.reversed_axes(), true, each_dot),
+            false => block(a, b, out, true, each_dot),
+        };
+    }
+    let sides = [rows, terms, columns];
+    let way = if swapped { None } else { Some(fixed(sides).unwrap_or(in_order(sides))) };
+    block(a, b, out, false, way.unwrap_or(each_product::<T, Tiles<true>>));
 }
 
 /// Computes a block of a product. Where a matrix is not contiguous, the block is cut until the matrix is small, and copied. Cuts do
@@ -282,10 +354,10 @@ fn block<T: LinalgScalar>(
     b: ArrayView2<'_, T>,
     mut out: ArrayViewMut2<'_, T>,
     are_dots: bool,
-    swapped: bool,
+    way: fn(Packed<'_, T>),
 ) {
     let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
-    let is_large = |is_standard: bool, len: usize| !is_standard && len > BLOCK_ELEMENTS;
+    let is_large = |is_standard: bool, len: usize| !is_standard && len > block_len::<T>();
     let cut = if is_large(out.is_standard_layout(), out.len()) {
         Some(usize::from(sides[0] < sides[1]))
     } else {
@@ -295,8 +367,8 @@ fn block<T: LinalgScalar>(
         let axis = if sides[axis] > LIBRARY_SIDE { axis } else { 1 - axis };
         let middle = (sides[axis] / 2).next_multiple_of(LIBRARY_SIDE);
         let both = |a: [_; 2], b: [_; 2], out: (ArrayViewMut2<'_, T>, ArrayViewMut2<'_, T>)| {
-            block(a[0], b[0], out.0, are_dots, swapped);
-            block(a[1], b[1], out.1, are_dots, swapped);
+            block(a[0], b[0], out.0, are_dots, way);
+            block(a[1], b[1], out.1, are_dots, way);
         };
         if sides[axis] <= LIBRARY_SIDE {
             let chunks = terms.div_ceil(TERMS).next_power_of_two() / 2;
@@ -313,40 +385,16 @@ fn block<T: LinalgScalar>(
         }
         return;
     }
-    let [a, b] = [&a, &b].map(|factor| contiguous(factor).expect("memory for few elements"));
+    let (a, b) = (contiguous(&a), contiguous(&b));
     let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return };
-    let multiply =
-        |out: &mut [T]| multiply_contiguous([a, b], out, [sides[0], terms, sides[1]], are_dots, swapped);
+    let sides = [sides[0], terms, sides[1]];
+    let multiply = |out: &mut [T]| way(Packed { a, b, out, sides, batch: &[], first: 0 });
     if let Some(out) = out.as_slice_mut() {
         return multiply(out);
     }
     let mut copy = vec![T::zero(); out.len()];
     multiply(&mut copy);
     out.iter_mut().zip(&copy).for_each(|(out, &element)| *out = element);
-}
-
-/// Computes a product of contiguous matrices.
-#[inline]
-fn multiply_contiguous<T: LinalgScalar>(
-    [a, b]: [&[T]; 2],
-    out: &mut [T],
-    sides: [usize; 3],
-    are_dots: bool,
-    swapped: bool,
-) {
-    let [rows, terms, columns] = sides;
-    if are_dots {
-        let by = [rows, columns].map(|side| if side == 1 { 0 } else { terms });
-        let (batch, sides) = (&[(out.len(), by)], [1, terms, 1]);
-        let ((a, b), batch) =
-            if swapped { ((b, a), &[(out.len(), [by[1], by[0]])]) } else { ((a, b), batch) };
-        return each_product::<T, Dots>(Packed { a, b, out, sides, batch, first: 0 });
-    }
-    let way = match (fixed(sides), swapped) {
-        (_, true) => each_product::<T, Tiles<true>>,
-        (way, false) => way.unwrap_or(in_order(sides)),
-    };
-    way(Packed { a, b, out, sides, batch: &[], first: 0 });
 }
 
 /// The sum of `count` equal terms, added in pairs.

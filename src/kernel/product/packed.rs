@@ -5,7 +5,7 @@
 use super::tiles::{Matrices, TERMS};
 use super::{LIBRARY_MULTIPLICATIONS, VECTORS, suits_library};
 use crate::kernel::memory::List;
-use crate::kernel::nest::Inputs;
+use crate::kernel::nest::{Inputs, ROUNDS, WIDE};
 use crate::kernel::simd::{Work, dispatch};
 use crate::kernel::threads::{GRAIN, in_two};
 use core::marker::PhantomData;
@@ -26,6 +26,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
         None if !is_small::<T>(sides) || is_one_product(shapes, axes) => return false,
         way => way.unwrap_or(in_order(sides)),
     };
+    let (Some(a), Some(b)) = inputs.as_slices() else { return false };
     let mut batch = Batch::new();
     let mut steps = [sides[0] * sides[1], sides[1] * sides[2]];
     for (i, &len) in out.shape().iter().rev().skip(axes[0]).enumerate() {
@@ -38,7 +39,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
         }
         steps = [0, 1].map(|k| steps[k] * own[k]);
     }
-    let ((Some(a), Some(b)), Some(out)) = (inputs.as_slices(), out.as_slice_mut()) else { return false };
+    let Some(out) = out.as_slice_mut() else { return false };
     if !out.is_empty() {
         run(Packed { a, b, out, sides, batch: &batch, first: 0 }, way);
     }
@@ -246,18 +247,25 @@ impl<T: LinalgScalar, const SWAPPED: bool> Multiply<T> for Tiles<SWAPPED> {
 }
 
 /// A row times a column.
-pub(super) struct Dots;
+struct Dots;
 
 impl<T: LinalgScalar> Multiply<T> for Dots {
     #[inline(always)]
     fn multiply(_: [usize; 3], x: &[T], y: &[T], out: &mut [T]) {
         let y = &y[..x.len()];
-        out[0] = if x.len() > CHUNK {
+        out[0] = if x.len() > ROUNDS * WIDE {
             pairwise(x, y, |halves| halves.into_iter().for_each(each_product::<T, Self>))
         } else {
             dot(x, y)
         };
     }
+}
+
+/// Dot products of the rows of two matrices, one of which has one row.
+pub(super) fn each_dot<T: LinalgScalar>(packed: Packed<'_, T>) {
+    let [rows, terms, columns] = packed.sides;
+    let batch = &[(packed.out.len(), [rows, columns].map(|side| if side == 1 { 0 } else { terms }))];
+    each_product::<T, Dots>(Packed { sides: [1, terms, 1], batch, ..packed });
 }
 
 /// The product of long vectors: the sum of the products of their halves, which `multiply_both` computes.
@@ -271,12 +279,9 @@ fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], multiply_both: impl FnOnce([Packe
     low[0] + high[0]
 }
 
-/// The most terms of a dot product that are added in registers.
-const CHUNK: usize = 1024;
-
-/// Where a longer dot product is halved.
+/// Where a dot product is halved that has more terms than are added in registers.
 pub(super) fn middle(terms: usize) -> usize {
-    (terms / 2).next_multiple_of(CHUNK)
+    (terms / 2).next_multiple_of(ROUNDS * WIDE)
 }
 
 /// The sum of products.
