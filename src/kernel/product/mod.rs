@@ -71,6 +71,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
     }
     let are_copied = are_copied(&inputs, out, axes);
+    // one small product has no more elements, so there are several to halve otherwise
     if are_copied && a.len() + b.len() + out.len() <= 3 * LIBRARY_MULTIPLICATIONS {
         let (a, b) = (contiguous(a), contiguous(b));
         if out.is_standard_layout() {
