@@ -11,9 +11,9 @@ use ndarray::{ArrayRef, ArrayViewMut, Dimension};
 ///
 /// # Panics
 /// If the batch axes of an input do not broadcast to those of `out`.
-pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, D: Dimension, B: Dimension>(
+pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, B: Dimension>(
     inputs: &BaseInputs<'a, E, F>,
-    out: &mut ArrayRef<T, D>,
+    out: &mut ArrayRef<T, impl Dimension>,
     base: usize,
     visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>),
 ) {
@@ -24,16 +24,9 @@ pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, D: Dimension, B
 }
 
 /// [`for_each_base`] on several threads.
-pub(crate) fn par_for_each_base<
-    'a,
-    E: Elements + Sync,
-    F: Forms<'a, E> + Sync,
-    T: Send,
-    D: Dimension,
-    B: Dimension,
->(
+pub(crate) fn par_for_each_base<'a, E: Elements + Sync, F: Forms<'a, E> + Sync, T: Send, B: Dimension>(
     inputs: &BaseInputs<'a, E, F>,
-    out: &mut ArrayRef<T, D>,
+    out: &mut ArrayRef<T, impl Dimension>,
     base: usize,
     visit: impl Fn(F::Views, ArrayViewMut<'_, T, B>) + Sync,
 ) {

@@ -10,7 +10,7 @@ use ndarray::{ArrayBase, ArrayRef, Axis, Dimension, RawData, ShapeBuilder, Strid
 /// of these axes, and then they are inverted.
 pub(crate) struct Form<B: Dimension> {
     /// The strides without their signs.
-    layout: StrideShape<B>,
+    pub(super) layout: StrideShape<B>,
     /// The strides, as the bits of `isize`.
     strides: B,
     /// The offset from the first element to the start of the layout.
@@ -34,10 +34,6 @@ impl<B: Dimension> Form<B> {
         }
         let layout = if is_empty { shape.into() } else { shape.strides(unsigned) };
         Self { layout, strides, start, is_empty }
-    }
-
-    pub(super) fn layout(&self) -> &StrideShape<B> {
-        &self.layout
     }
 
     /// The start of the layout of a view whose first element is at `at`. An empty view does not use `at`.

@@ -1257,7 +1257,7 @@ macro_rules! forms {
                 // SAFETY: The caller promises each base. A form's layout reaches the same elements as the form, from its own
                 // start on. An empty base has none, so its pointer is not used.
                 ($(self.$k.inverted(unsafe {
-                    ArrayView::from_shape_ptr(self.$k.layout().clone(), self.$k.start(at[$at].cast::<$T>()).cast_const())
+                    ArrayView::from_shape_ptr(self.$k.layout.clone(), self.$k.start(at[$at].cast::<$T>()).cast_const())
                 }),)+)
             }
         }
@@ -1303,7 +1303,7 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
                 // leads. The views do not outlive the call. For layouts, see `Forms::views`.
                 unsafe {
                     let start = out.start(at[0].cast::<T>());
-                    let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout().clone(), start));
+                    let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout.clone(), start));
                     visit(forms.views(at), view);
                 }
             });

@@ -71,6 +71,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
     }
     let are_copied = are_copied(&inputs, out, axes);
+    // one small product has no more elements, so there are several to halve otherwise
     if are_copied && a.len() + b.len() + out.len() <= 3 * LIBRARY_MULTIPLICATIONS {
         let (a, b) = (contiguous(a), contiguous(b));
         if out.is_standard_layout() {
@@ -141,11 +142,6 @@ fn are_copied<T: LinalgScalar, E: Dimension>(
     is_small && !(matches!(inputs.as_slices(), (Some(_), Some(_))) && out.is_standard_layout())
 }
 
-/// The most elements of a block that is copied.
-fn block_len<T>() -> usize {
-    BLOCK_BYTES / size_of::<T>().max(1)
-}
-
 /// The array, or a contiguous copy of few elements.
 fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> CowArray<'_, T, D> {
     if array.is_standard_layout() {
@@ -176,7 +172,7 @@ fn matrices<T>((mut out, mut a, mut b): Products<'_, T>, axes: [usize; 3]) -> (P
         |factor: &ArrayViewD<'_, T>| factor.shape()[..factor.ndim() - 2].iter().all(|&size| size == 1);
     // vectors that all have one matrix are rows of matrices already
     let are_rows = axes == [1, 1, 2]
-        && a.ndim() > 1
+        && a.ndim() >= b.ndim().max(2)
         && is_one(&b)
         && a.shape()[..a.ndim() - 1] == out.shape()[..out.ndim() - 1];
     if axes[1] == 1 && !are_rows {
@@ -336,15 +332,13 @@ fn multiply<T: LinalgScalar>(
     }
     if terms >= TERMS && (rows == 1 || columns == 1) {
         // dot products read columns of the second matrix
-        let (a, b) = (a, b.reversed_axes());
-        return match swapped {
-            true => block(b, a, out.reversed_axes(), true, each_dot),
-            false => block(a, b, out, true, each_dot),
-        };
+        let (a, b, out) =
+            if swapped { (b.reversed_axes(), a, out.reversed_axes()) } else { (a, b.reversed_axes(), out) };
+        return block(a, b, out, true, each_dot);
     }
     let sides = [rows, terms, columns];
-    let way = if swapped { None } else { Some(fixed(sides).unwrap_or(in_order(sides))) };
-    block(a, b, out, false, way.unwrap_or(each_product::<T, Tiles<true>>));
+    let tiles: fn(Packed<'_, T>) = each_product::<T, Tiles<true>>;
+    block(a, b, out, false, if swapped { tiles } else { fixed(sides).unwrap_or(in_order(sides)) });
 }
 
 /// Computes a block of a product. Where a matrix is not contiguous, the block is cut until the matrix is small, and copied. Cuts do
@@ -357,7 +351,8 @@ fn block<T: LinalgScalar>(
     way: fn(Packed<'_, T>),
 ) {
     let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
-    let is_large = |is_standard: bool, len: usize| !is_standard && len > block_len::<T>();
+    let most = BLOCK_BYTES / size_of::<T>().max(1);
+    let is_large = |is_standard: bool, len: usize| !is_standard && len > most;
     let cut = if is_large(out.is_standard_layout(), out.len()) {
         Some(usize::from(sides[0] < sides[1]))
     } else {
