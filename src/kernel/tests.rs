@@ -101,9 +101,17 @@ fn panic_of<R>(run: impl FnOnce() -> R) -> String {
     }
 }
 
-/// A vector of `len` elements that `fill` writes. They have no drop glue.
+/// A vector of `len` elements that `fill` writes.
 fn filled<A: Clone>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
-    Buffer::<1>::new().vec(len).filled(len, fill).to_vec()
+    if len == 0 {
+        return Buffer::<1>::new().vec(len).filled(len, fill).to_vec();
+    }
+    let reserved = Reserved::new(Ix1(len)).unwrap_or_else(|_| panic!("enough memory"));
+    let array = reserved.filled_by(None, |out| match Destination::slots(out).into_slots() {
+        Ok(slots) => fill(slots),
+        Err(_) => Written::none(),
+    });
+    array.into_raw_vec_and_offset().0
 }
 
 /// Keeps the first of two elements.
@@ -311,6 +319,11 @@ fn inputs_alone_give_no_output() {
     let source = Source::stored(&inputs, &loops);
     let store = || with_nest(&source, |nest| nest.store_results(&[1; 6]).count());
     assert_eq!(panic_of(store), "no output");
+    // halves of a reduced loop would share outputs
+    let (mut sums, added) = (Array::from_elem([1, 3], 0_u32), SharedVisitor::new(Added));
+    let sums = Destination::elements(Output::of(&mut sums), &added);
+    let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(sums), None).expect("an index");
+    assert_eq!(panic_of(|| nest.halves(0, &mut scratch).len()), "parts share an output");
 }
 
 /// Memory that a test leaks.
@@ -453,6 +466,14 @@ fn shapes_that_do_not_fit_panic() {
             into(&source, &shape, &mut out, dropped, &0, Added);
         }));
         let count = usize::try_from(out.sum()).expect("few");
+        let fits_shape = |sizes: &[usize]| {
+            let mut pairs = sizes.iter().rev().zip(shape.iter().rev());
+            sizes.len() <= shape.len() && pairs.all(|(&size, &len)| size == 1 || size == len)
+        };
+        assert!(
+            case % 2 == 0 || visit.is_ok() == (fits_shape(&own) && fits_shape(&to)),
+            "{shape:?} {own:?} {to:?}"
+        );
         if let Ok(()) = visit {
             fits += 1;
             assert_eq!(count, shape.iter().product(), "{case} {shape:?} {own:?} {to:?} {out}");
@@ -480,19 +501,20 @@ fn an_order_names_an_axis_once() {
     }
 }
 
-/// More bytes than there are addresses.
+/// More bytes than there are addresses, and sums along a loop that is not the one for sums.
 #[test]
 fn sums_of_too_many_lanes_panic() {
     let x = Array::from_elem([1; 3], 1_u128);
     let many = x.broadcast([1 << (usize::BITS - 11), 16, 32]).expect("repeated elements");
     let (inputs, loops) = (Inputs::from((&*many,)), FoldLoops::new(Cloned, First));
-    let sums = || {
+    let sums = |place: Option<usize>| {
         with_nest(&Source::stored(&inputs, &loops), |nest| {
-            let place = nest.sum_loop().expect("lanes");
+            let place = place.or(nest.sum_loop()).expect("lanes");
             filled::<u128>(0, |slots| nest.sum_along(place, slots)).len()
         })
     };
-    assert_eq!(panic_of(sums), "no room for the sums");
+    assert_eq!(panic_of(|| sums(None)), "no room for the sums");
+    assert_eq!(panic_of(|| sums(Some(0))), "no sums along this loop");
 }
 
 struct Sum;
@@ -523,6 +545,12 @@ fn bases_that_do_not_fit_panic() {
     for (base, to, of_out) in [(1, &[3, 3][..], 1), (1, &[][..], 0), (2, &[2][..], 2), (3, &[2, 3][..], 1)] {
         panic_of(|| run::<(u8,), (super::nest::Form<IxDyn>,)>(&one(base), to, of_out));
     }
+    let (mut out, input) = (Array::from_elem([2, 3], 0_u8), one(1));
+    let mut out = BaseOutput::<u8, Ix1>::of(Output::of(&mut out), 1);
+    let (mut erased, mut scratch) = (ErasedNest::new(), ErasedNest::new());
+    let nest = Nest::of_bases(&mut erased, &input, &mut out).expect("an index");
+    let inputs_alone = || nest.inputs(&mut scratch).for_each(|_: (ArrayViewD<'_, u8>,), _| ());
+    assert_eq!(panic_of(inputs_alone), "two bases of the output share elements");
     // forms with another number of axes than the base
     panic_of(|| BaseInputs::<(u8,), (super::nest::Form<Ix2>,)>::one::<Ix2>((&*x, 1)));
     let mut out = ArrayD::from_elem(vec![2, 3], 0_u8);
