@@ -324,6 +324,12 @@ fn inputs_alone_give_no_output() {
     let sums = Destination::elements(Output::of(&mut sums), &added);
     let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(sums), None).expect("an index");
     assert_eq!(panic_of(|| nest.halves(0, &mut scratch).len()), "parts share an output");
+    for len in [2, 4] {
+        let to = Destination::elements(Output::of(&mut out), &added);
+        let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(to), None).expect("an index");
+        let few = || nest.store_results(&vec![1; len]).count();
+        assert_eq!(panic_of(few), "not one result for each output");
+    }
 }
 
 /// Memory that a test leaks.
@@ -402,11 +408,19 @@ fn numbers_that_lie_panic() {
     let x = Array::from_elem([2, 3], 1_u8);
     let inputs = &Inputs::from((&*x,));
     let loops = FoldLoops::new(Cloned, First);
-    let source = Source::stored(inputs, &loops);
-    for len in [0, 1, 2, 4, 5, 7] {
-        let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
-        assert_eq!(panic_of(fill), "not one slot for each element", "{len}");
+    let (firsts, numbers) = (MapReduce::new(Cloned, First), "not one slot for each element");
+    for source in [Source::stored(inputs, &loops), Source::fused(inputs, &firsts, &loops)] {
+        for len in [0, 1, 2, 4, 5, 7] {
+            let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
+            assert_eq!(panic_of(fill), numbers, "{len}");
+            let in_order = || filled(len, |slots| source.fill(&[2, 3], slots)).len();
+            assert_eq!(panic_of(in_order), numbers, "{len}");
+        }
+        let unreduced = || with_nest(&source, |nest| nest.fill_unreduced().count());
+        assert_eq!(panic_of(unreduced), "other results than elements");
     }
+    let none = Array::from_elem([2, 0], 1_u8);
+    assert_eq!(panic_of(|| Source::stored(&Inputs::from((&*none,)), &loops).first()), "no first element");
     assert_eq!(
         panic_of(|| Buffer::<1>::new().vec::<Page>(1).len()),
         "elements are more aligned than the buffer"
