@@ -7,14 +7,10 @@
 
 use crate::hooked::{Hooked, plain, with_hook};
 use common::forms::{Call, Element, base_operations, forms};
-use ndarray::{
-    Array1, Array2, ArrayD, ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix1, Ix2, IxDyn,
-    LinalgScalar, Slice,
-};
+use ndarray::{Array1, Array2, ArrayD, Axis, Ix1, Ix2, IxDyn, LinalgScalar, Slice};
 use ndarray_broadcast::partial::{Names, PartialShape, Plan, ShapeOp, decide, infer_shapes};
 use ndarray_broadcast::{
-    base_op, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes, explain, fused, keepdims,
-    prelude::*,
+    broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes, explain, fused, prelude::*,
 };
 use num_traits::{FromPrimitive, One, Zero};
 use std::fmt::Debug;
@@ -91,9 +87,9 @@ impl Element for Wide {
     }
 }
 
-trait Number: Element + LinalgScalar {}
+trait Number: Element + LinalgScalar + Debug {}
 
-impl<A: Element + LinalgScalar> Number for A {}
+impl<A: Element + LinalgScalar + Debug> Number for A {}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Layout {
