@@ -247,7 +247,7 @@ impl<A: Number> Case<A> {
 fn cases<A: Number>(ndims: impl IntoIterator<Item = usize>, len: usize, layouts: &[Layout]) {
     let all = ndims.into_iter().flat_map(|ndim| layouts.iter().map(move |&layout| (ndim, layout)));
     let all = all.flat_map(|(ndim, layout)| (0..3).map(move |set| (ndim, layout, set)));
-    for (ndim, layout, set) in common::sample(7, all) {
+    for (ndim, layout, set) in common::sample(13, all) {
         let is_reduced = |&axis: &usize| if set < 2 { axis % 2 == set } else { axis >= ndim / 2 };
         let case = Case::<A>::new(&shape(ndim, len), is_reduced, layout);
         case.forms();
