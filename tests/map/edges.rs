@@ -112,6 +112,16 @@ fn elements_without_a_size() {
     assert_eq!(sums, Ok(&a * 3 + &column));
 }
 
+/// Tiles of five operands: a fifth of the scratch is no whole number of elements.
+#[test]
+fn five_operands_with_gaps() {
+    let x = Array2::from_shape_fn((4, 610), |(i, j)| f64::from(u16::try_from(i + j).unwrap()));
+    let (x, row) = (x.slice(s![.., ..;2]), x.slice(s![0, ..;2]));
+    let mut out = Array2::zeros((4, 305));
+    broadcast_apply(&mut out, (&x, &x, &x, &x, &row), |out, a, b, c, d, e| *out = a + b + c + d + e).unwrap();
+    assert_eq!(out, &x * 4.0 + &row);
+}
+
 #[test]
 fn one_element_is_read_by_every_operand() {
     let mut a = Array2::from_shape_fn((3, 4), |(i, j)| i * 4 + j);
