@@ -14,6 +14,7 @@ use super::source::{Added, Cloned, Source};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::any::Any;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use ndarray::{Array, ArrayD, ArrayRef, ArrayViewD, Axis, Ix0, Ix1, Ix2, IxDyn, ShapeBuilder, Slice};
 use std::fmt::Debug;
@@ -94,16 +95,28 @@ pub(crate) fn with_layout<A: Clone>(
 fn panic_of<R>(run: impl FnOnce() -> R) -> String {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(_) => panic!("no panic"),
-        Err(payload) => match payload.downcast::<String>() {
-            Ok(message) => *message,
-            Err(payload) => payload.downcast_ref::<&str>().expect("a message").to_string(),
-        },
+        Err(payload) => message(payload),
     }
 }
 
-/// A vector of `len` elements that `fill` writes. They have no drop glue.
+fn message(payload: Box<dyn Any + Send>) -> String {
+    match payload.downcast::<String>() {
+        Ok(message) => *message,
+        Err(payload) => payload.downcast_ref::<&str>().expect("a message").to_string(),
+    }
+}
+
+/// A vector of `len` elements that `fill` writes.
 fn filled<A: Clone>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>) -> Vec<A> {
-    Buffer::<1>::new().vec(len).filled(len, fill).to_vec()
+    if len == 0 {
+        return Buffer::<1>::new().vec(len).filled(len, fill).to_vec();
+    }
+    let reserved = Reserved::new(Ix1(len)).unwrap_or_else(|_| panic!("enough memory"));
+    let array = reserved.filled_by(None, |out| match Destination::slots(out).into_slots() {
+        Ok(slots) => fill(slots),
+        Err(_) => Written::none(),
+    });
+    array.into_raw_vec_and_offset().0
 }
 
 /// Keeps the first of two elements.
@@ -311,6 +324,17 @@ fn inputs_alone_give_no_output() {
     let source = Source::stored(&inputs, &loops);
     let store = || with_nest(&source, |nest| nest.store_results(&[1; 6]).count());
     assert_eq!(panic_of(store), "no output");
+    // halves of a reduced loop would share outputs
+    let (mut sums, added) = (Array::from_elem([1, 3], 0_u32), SharedVisitor::new(Added));
+    let sums = Destination::elements(Output::of(&mut sums), &added);
+    let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(sums), None).expect("an index");
+    assert_eq!(panic_of(|| nest.halves(0, &mut scratch).len()), "parts share an output");
+    for len in [2, 4] {
+        let to = Destination::elements(Output::of(&mut out), &added);
+        let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(to), None).expect("an index");
+        let few = || nest.store_results(&vec![1; len]).count();
+        assert_eq!(panic_of(few), "not one result for each output");
+    }
 }
 
 /// Memory that a test leaks.
@@ -389,11 +413,19 @@ fn numbers_that_lie_panic() {
     let x = Array::from_elem([2, 3], 1_u8);
     let inputs = &Inputs::from((&*x,));
     let loops = FoldLoops::new(Cloned, First);
-    let source = Source::stored(inputs, &loops);
-    for len in [0, 1, 2, 4, 5, 7] {
-        let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
-        assert_eq!(panic_of(fill), "not one slot for each element", "{len}");
+    let (firsts, numbers) = (MapReduce::new(Cloned, First), "not one slot for each element");
+    for source in [Source::stored(inputs, &loops), Source::fused(inputs, &firsts, &loops)] {
+        for len in [0, 1, 2, 4, 5, 7] {
+            let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
+            assert_eq!(panic_of(fill), numbers, "{len}");
+            let in_order = || filled(len, |slots| source.fill(&[2, 3], slots)).len();
+            assert_eq!(panic_of(in_order), numbers, "{len}");
+        }
+        let unreduced = || with_nest(&source, |nest| nest.fill_unreduced().count());
+        assert_eq!(panic_of(unreduced), "other results than elements");
     }
+    let none = Array::from_elem([2, 0], 1_u8);
+    assert_eq!(panic_of(|| Source::stored(&Inputs::from((&*none,)), &loops).first()), "no first element");
     assert_eq!(
         panic_of(|| Buffer::<1>::new().vec::<Page>(1).len()),
         "elements are more aligned than the buffer"
@@ -453,12 +485,27 @@ fn shapes_that_do_not_fit_panic() {
             into(&source, &shape, &mut out, dropped, &0, Added);
         }));
         let count = usize::try_from(out.sum()).expect("few");
-        if let Ok(()) = visit {
-            fits += 1;
-            assert_eq!(count, shape.iter().product(), "{case} {shape:?} {own:?} {to:?} {out}");
-        } else {
-            panics += 1;
-            assert_eq!(count, 0);
+        let fits_shape = |sizes: &[usize]| {
+            let mut pairs = sizes.iter().rev().zip(shape.iter().rev());
+            sizes.len() <= shape.len() && pairs.all(|(&size, &len)| size == 1 || size == len)
+        };
+        assert!(
+            case % 2 == 0 || visit.is_ok() == (fits_shape(&own) && fits_shape(&to)),
+            "{shape:?} {own:?} {to:?}"
+        );
+        match visit {
+            Ok(()) => {
+                fits += 1;
+                assert_eq!(count, shape.iter().product(), "{case} {shape:?} {own:?} {to:?} {out}");
+            }
+            // by the check of shapes, before anything is written; a set may change its answers later
+            Err(payload) => {
+                let message = message(payload);
+                panics += 1;
+                assert_eq!(count, 0);
+                let is_late = case % 2 == 0 && message == "a slot was not written";
+                assert!(is_late || message.contains("shape"), "{message}");
+            }
         }
     }
     assert!(fits > cases(100) && panics > cases(100), "{fits} {panics}");
@@ -480,19 +527,20 @@ fn an_order_names_an_axis_once() {
     }
 }
 
-/// More bytes than there are addresses.
+/// More bytes than there are addresses, and sums along a loop that is not the one for sums.
 #[test]
 fn sums_of_too_many_lanes_panic() {
     let x = Array::from_elem([1; 3], 1_u128);
     let many = x.broadcast([1 << (usize::BITS - 11), 16, 32]).expect("repeated elements");
     let (inputs, loops) = (Inputs::from((&*many,)), FoldLoops::new(Cloned, First));
-    let sums = || {
+    let sums = |place: Option<usize>| {
         with_nest(&Source::stored(&inputs, &loops), |nest| {
-            let place = nest.sum_loop().expect("lanes");
+            let place = place.or(nest.sum_loop()).expect("lanes");
             filled::<u128>(0, |slots| nest.sum_along(place, slots)).len()
         })
     };
-    assert_eq!(panic_of(sums), "no room for the sums");
+    assert_eq!(panic_of(|| sums(None)), "no room for the sums");
+    assert_eq!(panic_of(|| sums(Some(0))), "no sums along this loop");
 }
 
 struct Sum;
@@ -523,6 +571,12 @@ fn bases_that_do_not_fit_panic() {
     for (base, to, of_out) in [(1, &[3, 3][..], 1), (1, &[][..], 0), (2, &[2][..], 2), (3, &[2, 3][..], 1)] {
         panic_of(|| run::<(u8,), (super::nest::Form<IxDyn>,)>(&one(base), to, of_out));
     }
+    let (mut out, input) = (Array::from_elem([2, 3], 0_u8), one(1));
+    let mut out = BaseOutput::<u8, Ix1>::of(Output::of(&mut out), 1);
+    let (mut erased, mut scratch) = (ErasedNest::new(), ErasedNest::new());
+    let nest = Nest::of_bases(&mut erased, &input, &mut out).expect("an index");
+    let inputs_alone = || nest.inputs(&mut scratch).for_each(|_: (ArrayViewD<'_, u8>,), _| ());
+    assert_eq!(panic_of(inputs_alone), "two bases of the output share elements");
     // forms with another number of axes than the base
     panic_of(|| BaseInputs::<(u8,), (super::nest::Form<Ix2>,)>::one::<Ix2>((&*x, 1)));
     let mut out = ArrayD::from_elem(vec![2, 3], 0_u8);

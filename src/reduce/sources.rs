@@ -19,7 +19,7 @@ impl<S: Data<Elem = A>, A, D: Dimension> IntoArray<A, D> for ArrayBase<S, D> {
     where
         A: Clone,
     {
-        if self.shape() == shape { Ok(self.into_owned()) } else { Err(self) }
+        if self.shape() == shape { self.try_into_owned_nocopy() } else { Err(self) }
     }
 }
 

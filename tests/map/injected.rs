@@ -253,6 +253,9 @@ type Each<'f> = &'f dyn Fn(&str, &dyn Fn(&mut Arrays));
 
 #[test]
 fn at_every_point() {
+    // the mean of a sum that overflows
+    let large = Array2::from_shape_simple_fn((2, 3), || Counted::new(f64::MAX));
+    assert!(large.mean_axes(1).unwrap().iter().all(|mean| (mean.value / f64::MAX - 1.0).abs() < 1e-15));
     for (shape, f_order) in [((2, 3), false), ((2, 3), true), ((9, 2), false), ((2, 17), true)] {
         let make = || (counted(shape, f_order), counted((1, shape.1), f_order), counted(shape, false));
         let nothing = |name: &str, work: &dyn Fn(&mut Arrays)| every_point(name, Leaves::Nothing, make, work);

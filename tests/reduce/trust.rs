@@ -49,8 +49,6 @@ newtypes! {
     Short<'a>(f32) 0.0;
     #[repr(align(64))]
     Line<>(f32) 0.0;
-    #[repr(align(128))]
-    TwoLines<>(f32) 0.0;
     #[repr(align(4096))]
     Page<>(f32) 0.0;
 }
@@ -155,8 +153,6 @@ fn assert_naive<A: Clone + Zero + PartialEq + Debug>(of: impl Fn(usize) -> A) {
 #[allow(clippy::cast_precision_loss, reason = "small numbers")]
 fn aligned_elements() {
     assert_naive(|k| Line((k % 8) as f32, NO));
-    #[cfg(feature = "rayon")]
-    assert_naive(|k| TwoLines((k % 8) as f32, NO));
     #[cfg(feature = "rayon")]
     assert_naive(|k| Page((k % 8) as f32, NO));
 }

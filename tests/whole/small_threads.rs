@@ -6,15 +6,11 @@
 #![allow(clippy::result_large_err, reason = "an array that is given back")]
 
 use crate::hooked::{Hooked, plain, with_hook};
-use common::forms::{Call, base_operations, forms};
-use ndarray::{
-    Array1, Array2, ArrayD, ArrayView1, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, Ix1, Ix2, IxDyn,
-    LinalgScalar, Slice,
-};
+use common::forms::{Call, Element, base_operations, forms};
+use ndarray::{Array1, Array2, ArrayD, Axis, Ix1, Ix2, IxDyn, LinalgScalar, Slice};
 use ndarray_broadcast::partial::{Names, PartialShape, Plan, ShapeOp, decide, infer_shapes};
 use ndarray_broadcast::{
-    base_op, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes, explain, fused, keepdims,
-    prelude::*,
+    broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes, explain, fused, prelude::*,
 };
 use num_traits::{FromPrimitive, One, Zero};
 use std::fmt::Debug;
@@ -81,9 +77,19 @@ impl FromPrimitive for Wide {
     }
 }
 
-trait Number: LinalgScalar + FromPrimitive + PartialOrd + Default + Debug + Send + Sync {}
+impl Element for Wide {
+    fn times(&self, other: &Self) -> Self {
+        *self * *other
+    }
 
-impl<A: LinalgScalar + FromPrimitive + PartialOrd + Default + Debug + Send + Sync> Number for A {}
+    fn join(self, other: Self) -> Self {
+        self + other
+    }
+}
+
+trait Number: Element + LinalgScalar + Debug {}
+
+impl<A: Element + LinalgScalar + Debug> Number for A {}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Layout {
@@ -142,9 +148,9 @@ fn laid_out<A: Number>(shape: &[usize], layout: Layout) -> ArrayD<A> {
 
 /// An array, and what goes with it.
 struct Case<A> {
-    layout: Layout,
     x: ArrayD<A>,
-    axes: Vec<usize>,
+    /// The axes that are reduced, and the others.
+    axes: [Vec<usize>; 2],
     /// Size 1 along the axes.
     kept: ArrayD<A>,
     /// The last axes.
@@ -154,57 +160,36 @@ struct Case<A> {
 }
 
 impl<A: Number> Case<A> {
-    fn new(sizes: &[usize], axes: Vec<usize>, layout: Layout) -> Self {
+    fn new(sizes: &[usize], is_reduced: impl Fn(&usize) -> bool, layout: Layout) -> Self {
+        let axes: (Vec<usize>, Vec<usize>) = (0..sizes.len()).partition(is_reduced);
         let kept: Vec<usize> = sizes
             .iter()
             .enumerate()
-            .map(|(axis, &size)| if axes.contains(&axis) { 1 } else { size })
+            .map(|(axis, &size)| if axes.0.contains(&axis) { 1 } else { size })
             .collect();
         let other = if layout == Layout::Transposed { Layout::Contiguous } else { Layout::Transposed };
         Self {
-            layout,
             x: laid_out(sizes, layout),
-            axes,
+            axes: axes.into(),
             kept: laid_out(&kept, layout),
             row: laid_out(&sizes[sizes.len() / 2..], layout),
             other: laid_out(sizes, other),
         }
     }
 
-    /// Reductions of the array or of what a closure makes of operands.
-    fn reductions(&self) {
-        let Self { x, axes, kept, other, .. } = self;
-        macro_rules! reductions {
-            ($($what:literal $source:expr;)*) => {$(
-                let to = kept.shape();
-                small(concat!($what, ".sum_axes"), || $source.sum_axes(axes));
-                small(concat!($what, ".sum_axes(keepdims)"), || $source.sum_axes(keepdims(axes)));
-                small(concat!($what, ".sum_axes(..)"), || $source.sum_axes(..));
-                small(concat!($what, ".mean_axes"), || $source.mean_axes(axes));
-                small(concat!($what, ".max_axes"), || $source.max_axes(axes));
-                small(concat!($what, ".min_axes"), || $source.min_axes(axes));
-                small(concat!($what, ".reduce_axes"), || $source.reduce_axes(axes, A::one(), |a, b| a * b));
-                small(concat!($what, ".sum_to"), || $source.sum_to(to));
-                small(concat!($what, ".mean_to"), || $source.mean_to(to));
-                small(concat!($what, ".max_to"), || $source.max_to(to));
-                small(concat!($what, ".min_to"), || $source.min_to(to));
-                small(concat!($what, ".reduce_to"), || $source.reduce_to(to, A::one(), |a, b| a * b));
-                let mut out = kept.clone();
-                small(concat!($what, ".assign_sum_to"), || $source.assign_sum_to(&mut out));
-                small(concat!($what, ".add_sum_to"), || $source.add_sum_to(&mut out));
-                small(concat!($what, ".scaled_add_sum_to"), || $source.scaled_add_sum_to(A::one(), &mut out));
-                let places: Vec<usize> = (0..x.ndim()).rev().collect();
-                let turned: Vec<usize> = to.iter().rev().copied().collect();
-                small(concat!($what, ".sum_in_dim"), || $source.sum_in_dim(&turned[..], &places[..]));
-                let mut turned = kept.clone().reversed_axes();
-                small(concat!($what, ".add_sum_in_dim_to"), || $source.add_sum_in_dim_to(&mut turned, &places[..]));
-            )*};
+    /// The table of forms, with the operands' bases where they have at least two axes.
+    fn forms(&self) {
+        let Self { x, axes: [axes, others], other, .. } = self;
+        let mut last = other.view();
+        (0..x.ndim() - 1).for_each(|axis| last.slice_axis_inplace(Axis(axis), (..1).into()));
+        for y in [last, other.view()] {
+            let call = Call::new(x.view(), y, axes, others);
+            let of_bases = if x.ndim() < 2 { vec![] } else { base_operations() };
+            for form in forms().into_iter().chain(of_bases) {
+                let mut out = ArrayD::ones(form.out_shape(&call).unwrap_or_default());
+                small(&form.to_string(), || form.run(&call, &mut out.view_mut()).expect("a result"));
+            }
         }
-        reductions! {
-            "array" x;
-            "fused" fused((x, other, kept), |&a, &b, &c| a * b + c);
-        }
-        small("into_sum_to", || x.clone().into_sum_to(kept.shape()));
     }
 
     fn maps(&self) {
@@ -229,8 +214,6 @@ impl<A: Number> Case<A> {
                 *out = a + b + c + d + e;
             })
         });
-        small("materialize", || x.materialize());
-        small("materialize_into", || x.materialize_into(&mut out));
         small("into_broadcast_map", || out.into_broadcast_map((other, row), |&a, &b, &c| a + b + c));
         small("into_broadcast_map to a new array", || kept.clone().into_broadcast_map(x, |&a, &b| a + b));
         small("into_broadcast_map of shared arrays", || {
@@ -258,60 +241,19 @@ impl<A: Number> Case<A> {
             (format!("{error}"), format!("{error:#}"), format!("{error:?}"))
         });
     }
-
-    /// The last one or two axes are bases.
-    fn batches(&self) {
-        let Self { x, other, layout, .. } = self;
-        let vector = x.shape()[x.ndim() - 1];
-        if x.ndim() > 2 {
-            let sizes = [&x.shape()[x.ndim() - 3..x.ndim() - 2], &[vector, 3]].concat();
-            let factor = laid_out::<A>(&sizes, *layout);
-            let [a, b] = [x, &factor].map(|x| x.batch::<Ix2>().expect("a base"));
-            small("matmul", || a.matmul(&b));
-            let mut out = a.matmul(&b).expect("matrices");
-            small("apply_into", || a.apply_into(base_op::MatMul, &b, &mut out));
-            let vectors = laid_out::<A>(&[vector], *layout);
-            let v = vectors.batch::<Ix1>().expect("a base");
-            small("matvec", || a.matvec(&v));
-            small("transpose", || a.clone().transpose());
-        }
-        let [a, b] = [x, other].map(|x| x.batch::<Ix1>().expect("a base"));
-        small("inner", || a.inner(&b));
-        small("batch add", || a.add(&b));
-        small("sum_batch_to", || a.sum_batch_to(vec![1; x.ndim() - 1]));
-        small("zip_map", || {
-            a.zip_map(
-                &b,
-                [vector],
-                |x: ArrayView1<'_, A>, y: ArrayView1<'_, A>, mut out: ArrayViewMut1<'_, A>| {
-                    out[0] = x[0] + y[0];
-                },
-            )
-        });
-        let a = x.batch_dyn(x.ndim() / 2).expect("a base");
-        small("map of bases", || {
-            a.map(a.base_shape(), |_: ArrayViewD<'_, A>, mut out: ArrayViewMutD<'_, A>| {
-                if let Some(out) = out.first_mut() {
-                    *out = A::one();
-                }
-            })
-        });
-    }
 }
 
-fn cases<A: Number>(ndims: &[usize], len: usize, layouts: &[Layout]) {
-    for (&ndim, &layout) in ndims.iter().flat_map(|ndim| layouts.iter().map(move |layout| (ndim, layout))) {
-        let sizes = shape(ndim, len);
-        let sets =
-            [(0..ndim).step_by(2).collect(), (1..ndim).step_by(2).collect(), (ndim / 2..ndim).collect()];
-        for (number, axes) in sets.into_iter().enumerate() {
-            let case = Case::<A>::new(&sizes, axes, layout);
-            case.reductions();
-            if number == 0 {
-                case.maps();
-                case.views();
-                case.batches();
-            }
+/// Every form on arrays of up to 20 axes, and operations that are not in the table.
+fn cases<A: Number>(ndims: impl IntoIterator<Item = usize>, len: usize, layouts: &[Layout]) {
+    let all = ndims.into_iter().flat_map(|ndim| layouts.iter().map(move |&layout| (ndim, layout)));
+    let all = all.flat_map(|(ndim, layout)| (0..3).map(move |set| (ndim, layout, set)));
+    for (ndim, layout, set) in common::sample(13, all) {
+        let is_reduced = |&axis: &usize| if set < 2 { axis % 2 == set } else { axis >= ndim / 2 };
+        let case = Case::<A>::new(&shape(ndim, len), is_reduced, layout);
+        case.forms();
+        if set == 0 {
+            case.maps();
+            case.views();
         }
     }
 }
@@ -321,49 +263,25 @@ const LAYOUTS: [Layout; 3] = [Layout::Contiguous, Layout::Transposed, Layout::Ga
 #[test]
 fn few_elements() {
     for len in [60, 3000] {
-        cases::<f32>(&[1, 2, 3, 5, 8, 9, 12, 20], len, &LAYOUTS);
+        cases::<f32>(1..=20, len, &LAYOUTS);
         #[cfg(feature = "rayon")]
-        cases::<f64>(&[1, 2, 4, 20], len, &LAYOUTS);
-        cases::<Wide>(&[1, 2, 4, 20], len, &LAYOUTS);
+        cases::<f64>([1, 2, 4, 20], len, &LAYOUTS);
+        cases::<Wide>([1, 2, 4, 20], len, &LAYOUTS);
     }
+    with_hook(plain, || cases::<Hooked>(1..=20, 600, &LAYOUTS));
 }
 
 /// Reductions that are halved.
 #[test]
 fn many_elements() {
     let len = 600_000;
-    if !common::is_thorough() {
+    if cfg!(debug_assertions) || !common::is_thorough() {
         return;
     }
-    if cfg!(debug_assertions) {
-        return cases::<f32>(&[20], len, &[Layout::Gaps]);
-    }
-    cases::<f32>(&[1, 2, 3, 9, 20], len, &LAYOUTS);
+    cases::<f32>([1, 2, 3, 9, 20], len, &LAYOUTS);
     #[cfg(feature = "rayon")]
-    cases::<f64>(&[2, 20], len, &LAYOUTS);
-    cases::<Wide>(&[2, 20], len, &LAYOUTS);
-}
-
-/// The table of forms, with the operands' bases where they have at least two axes.
-#[test]
-fn every_form() {
-    with_hook(plain, forms_of_each_layout);
-}
-
-fn forms_of_each_layout() {
-    let cases = [1, 2, 3, 5, 8, 9, 12, 20].iter().flat_map(|ndim| LAYOUTS.map(|layout| (ndim, layout)));
-    for (&ndim, layout) in common::sample(5, cases) {
-        let (sizes, mut narrow) = (shape(ndim, 600), vec![1; ndim]);
-        narrow[ndim - 1] = sizes[ndim - 1];
-        let (x, y) = (laid_out::<Hooked>(&sizes, layout), laid_out(&narrow, layout));
-        let (axes, others): (Vec<_>, Vec<_>) = (0..ndim).partition(|axis| axis % 2 == 0);
-        let call = Call::new(x.view(), y.view(), &axes, &others);
-        let of_bases = if ndim < 2 { vec![] } else { base_operations() };
-        for form in forms().into_iter().chain(of_bases) {
-            let mut out = ArrayD::ones(form.out_shape(&call).unwrap_or_default());
-            small(&form.to_string(), || form.run(&call, &mut out.view_mut()).expect("a result"));
-        }
-    }
+    cases::<f64>([2, 20], len, &LAYOUTS);
+    cases::<Wide>([2, 20], len, &LAYOUTS);
 }
 
 #[test]

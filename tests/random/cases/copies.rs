@@ -2,7 +2,7 @@
 
 use crate::cases::Input;
 use crate::cases::check::{Verdict, agreed, stretches};
-use crate::cases::elements::{Aligned, Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
+use crate::cases::elements::{Aligned, Boxed, Element, Newtype, Nothing, Three, Wide, of_type};
 use crate::cases::layouts::{Output, check, codes, scrambled};
 use common::{Choices, Strided, aligned_right, joint, numbers_read};
 use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD};
@@ -17,13 +17,13 @@ pub(crate) fn stretched<A: Element>(view: &ArrayViewD<'_, A>, to: &[usize]) -> V
 }
 
 pub(crate) fn copy(input: &mut Input<'_>) {
-    let number = input.below(TYPES);
+    let number = input.element_type();
     of_type!(number, copy_of(input));
 }
 
 fn copy_of<A: Element>(input: &mut Input<'_>) {
     input.note(format_args!("copy of {}", A::name()));
-    let most = input.elements();
+    let most = input.elements::<A>();
     let shape = input.shape(6, most);
     let from = input.array::<A>(&shape, true, scrambled);
     let view = from.view();
@@ -133,7 +133,7 @@ macro_rules! map_of {
     ($name:ident<$($T:ident),*>: $($x:ident $A:ty),+ => $R:ty) => {
         fn $name<$($T: Element),*>(input: &mut Input<'_>) {
             input.note(format_args!("map of {:?}", [$(<$A>::name()),+]));
-            let most = input.elements();
+            let most = input.elements::<$R>();
             let (whole, mut map) = (input.shape(6, most), Map::default());
             $(let $x = map.operand::<$A>(input, &whole);)+
             let views = ($($x.view(),)+);
@@ -163,7 +163,7 @@ map_of!(like_6<>: a f32, b f32, c f32, d f32, e f32, f f32 => f32);
 map_of!(unlike_6<>: a u8, b u16, c u32, d f64, e u128, f Newtype => Aligned);
 
 pub(crate) fn map(input: &mut Input<'_>) {
-    let number = input.below(TYPES);
+    let number = input.element_type();
     match input.below(12) {
         0 => of_type!(number, map_1(input)),
         1 | 2 => of_type!(number, map_2(input)),
@@ -180,14 +180,14 @@ pub(crate) fn map(input: &mut Input<'_>) {
 }
 
 pub(crate) fn map_by_value(input: &mut Input<'_>) {
-    let number = input.below(TYPES);
+    let number = input.element_type();
     of_type!(number, map_by_value_of(input));
 }
 
 /// `into_broadcast_map`, whose array has the joint shape or stretches too.
 fn map_by_value_of<A: Element>(input: &mut Input<'_>) {
     input.note(format_args!("into_broadcast_map of {}", A::name()));
-    let most = input.elements();
+    let most = input.elements::<A>();
     let joint = input.shape(6, most);
     let shape = if input.one_in(3) { input.operand_of(&joint) } else { joint.clone() };
     let mut map = Map::default();

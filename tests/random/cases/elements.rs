@@ -1,5 +1,7 @@
 //! Elements of every size and kind. Each stands for a whole number, its code, with which the model computes.
 
+use crate::cases::Input;
+use common::Choices;
 use num_complex::Complex;
 use num_traits::Zero;
 use std::cell::RefCell;
@@ -120,6 +122,10 @@ own_types! {
     #[repr(align(64))]
     #[derive(Copy)]
     Aligned(u32): <u32 as Element>::MOST, <u32 as Element>::of, |x: &u32| x.code();
+    /// 2.8 kB, all of which must agree, and more aligned than the crate's scratch.
+    #[repr(align(128))]
+    #[derive(Copy)]
+    Large([i64; 352]): 1 << 60, |code: i64| [code; 352], large;
     /// It owns memory, and is counted.
     Boxed(Counted): 1 << 60, Counted::new, |x: &Counted| *x.0;
 }
@@ -134,7 +140,12 @@ fn wide(x: &[i64; 4]) -> i64 {
     x[0]
 }
 
-/// Calls a generic function for the element type of this number, one of [`TYPES`]. Without all features it is compiled for some.
+fn large(x: &[i64; 352]) -> i64 {
+    assert_eq!(*x, [x[0]; 352], "an element in one piece");
+    x[0]
+}
+
+/// Calls a generic function for the element type of this number. Without all features it is compiled for some.
 macro_rules! of_type {
     ($number:expr, $call:ident($($argument:expr),*)) => {
         match $number {
@@ -153,14 +164,27 @@ macro_rules! of_type {
             #[cfg(feature = "rayon")]
             9 => $call::<crate::cases::elements::Aligned>($($argument),*),
             10 => $call::<Boxed>($($argument),*),
+            #[cfg(feature = "rayon")]
+            12 => $call::<crate::cases::elements::Large>($($argument),*),
             _ => $call::<f32>($($argument),*),
         }
     };
 }
 pub(crate) use of_type;
 
-/// The number of element types, `f32` twice.
-pub(crate) const TYPES: usize = 13;
+/// Numbers of types for some cases only.
+pub(crate) const COMPLEX: usize = 13;
+pub(crate) const NAN: usize = 14;
+
+impl Input<'_> {
+    /// The number of an element type; those without a type of their own are `f32`.
+    pub(crate) fn element_type(&mut self) -> usize {
+        match self.below(13) {
+            12 => 11 + self.below(4),
+            number => number,
+        }
+    }
+}
 
 thread_local!(static ALIVE: RefCell<Arc<()>> = RefCell::default());
 

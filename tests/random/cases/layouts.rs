@@ -6,9 +6,10 @@ use common::{Choices, Layout, Strided};
 use ndarray::ArrayViewD;
 
 impl Input<'_> {
-    /// The most elements of a case: mostly few, sometimes so many that threads share them.
-    pub(crate) fn elements(&mut self) -> usize {
+    /// The most elements of a case: mostly few, sometimes so many that threads share them, unless they are large.
+    pub(crate) fn elements<A>(&mut self) -> usize {
         match self.below(1000) {
+            199.. if size_of::<A>() > 64 => 200,
             999 => 600_000,
             919..999 => 20_000,
             599..919 => 2000,

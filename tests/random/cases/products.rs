@@ -76,7 +76,7 @@ impl<A: Element + Copy> Product<A> {
         let operation = input.below(OPERATIONS.len());
         let (name, [_, of_a, of_b]) = OPERATIONS[operation];
         input.note(format_args!("{name} of {}", A::name()));
-        let most = input.elements().min(100_000);
+        let most = input.elements::<A>().min(100_000);
         let [rows, terms, columns] = sides(input, most);
         let [base_a, base_b, base] = match operation {
             0 => [vec![rows, terms], vec![terms, columns], vec![rows, columns]],
@@ -185,7 +185,7 @@ pub(crate) fn elementwise(input: &mut Input<'_>) {
 
 fn elementwise_of<A: Element + Copy>(input: &mut Input<'_>) {
     input.note(format_args!("element-wise product of {}", A::name()));
-    let most = input.elements();
+    let most = input.elements::<A>();
     let shape = input.shape(5, most);
     let few = |place, times| scrambled(place, times) % 100;
     let own = input.operand_of(&shape);

@@ -2,11 +2,13 @@
 
 use crate::cases::Input;
 use crate::cases::copies::stretched;
-use crate::cases::elements::{Boxed, Element, Newtype, Nothing, TYPES, Three, Wide, of_type};
+use crate::cases::elements::{Boxed, COMPLEX, Element, NAN, Newtype, Nothing, Three, Wide, of_type};
 use crate::cases::layouts::{Output, check, codes, scrambled};
 use common::{Choices, Strided, numbers_read, sums, without_axes};
+use ndarray::ArrayD;
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{fused, keepdims};
+use ndarray_broadcast::{BroadcastError, fused, keepdims};
+use num_complex::Complex;
 
 /// Sums and other reductions of a source: their shapes, and the source's codes.
 struct Reduction {
@@ -113,22 +115,25 @@ macro_rules! check_folds {
 }
 
 pub(crate) fn reduction(input: &mut Input<'_>) {
-    let number = input.below(TYPES);
-    of_type!(number, reduction_of(input));
+    match input.element_type() {
+        COMPLEX => drop(sums_of::<Complex<f32>>(input)),
+        NAN => with_nan(input),
+        number => of_type!(number, reduction_of(input)),
+    }
 }
 
 /// The shape and the axes of a reduction.
-fn shape_and_axes(input: &mut Input<'_>) -> (Vec<usize>, Vec<usize>) {
-    let most = input.elements();
+fn shape_and_axes<A>(input: &mut Input<'_>) -> (Vec<usize>, Vec<usize>) {
+    let most = input.elements::<A>();
     let shape = input.shape(6, most);
     let axes = input.distinct_axes(shape.len());
     input.note(format_args!("{shape:?} over {axes:?}"));
     (shape, axes)
 }
 
-fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>) {
+fn sums_of<A: Element>(input: &mut Input<'_>) -> (Vec<usize>, Vec<usize>) {
     input.note(format_args!("reductions of {}", A::name()));
-    let (shape, axes) = shape_and_axes(input);
+    let (shape, axes) = shape_and_axes::<A>(input);
     let terms = shape.iter().product();
     let array = input.array::<A>(&shape, true, summable(&shape, terms, (A::MOST - 1) / 2));
     let view = array.view();
@@ -138,6 +143,11 @@ fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>) {
     } else {
         check_sums!("array.par()", &reduction, input, A, view.par());
     }
+    (shape, axes)
+}
+
+fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>) {
+    let (shape, axes) = sums_of::<A>(input);
     let array = input.array::<A>(&shape, true, scrambled);
     let view = array.view();
     let reduction = Reduction::new(shape, axes, codes(&view));
@@ -145,6 +155,44 @@ fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>) {
         check_folds!("array", &reduction, A, view);
     } else {
         check_folds!("array.par()", &reduction, A, view.par());
+    }
+}
+
+/// Floats with NaN in some place: it is the result of each lane that has it, and of no other.
+fn with_nan(input: &mut Input<'_>) {
+    let (shape, axes) = shape_and_axes::<f64>(input);
+    let numbers = input.array::<f64>(&shape, true, |place, times| scrambled(place, times) % 1000);
+    for _ in 0..8 {
+        let at = input.below(numbers.cells.len());
+        let mut array = numbers.clone();
+        array.cells[at] = f64::NAN;
+        let view = array.view();
+        let is_nan = view.iter().map(|x| i64::from(x.is_nan())).collect();
+        let is_nan = Reduction::new(shape.clone(), axes.clone(), is_nan).sums();
+        let of_codes = Reduction::new(shape.clone(), axes.clone(), codes(&view));
+        let source = fused(&view, f64::clone);
+        let check = |expected: Option<Vec<i64>>, results: [Result<ArrayD<f64>, BroadcastError>; 3]| {
+            for (expected, result) in
+                expected.iter().flat_map(|expected| results.iter().map(move |x| (expected, x)))
+            {
+                let result = result.as_ref().expect("axes of the source");
+                for ((x, &code), &is_nan) in result.iter().zip(expected).zip(&is_nan) {
+                    assert!(if is_nan > 0 { x.is_nan() } else { *x == code as f64 }, "{x}, NaN at {at}");
+                }
+            }
+        };
+        check(
+            Some(of_codes.sums()),
+            [view.sum_axes(&axes), view.par().sum_axes(&axes), source.sum_axes(&axes)],
+        );
+        check(
+            of_codes.folded(None, i64::max),
+            [view.max_axes(&axes), view.par().max_axes(&axes), source.max_axes(&axes)],
+        );
+        check(
+            of_codes.folded(None, i64::min),
+            [view.min_axes(&axes), view.par().min_axes(&axes), source.min_axes(&axes)],
+        );
     }
 }
 
@@ -189,7 +237,7 @@ macro_rules! fused_of {
     ($name:ident<$($T:ident),*>: $first:ident $A:ty $(, $x:ident $B:ty)* => $R:ty) => {
         fn $name<$($T: Element + PartialOrd),*>(input: &mut Input<'_>) {
             input.note(format_args!("fused {:?}", [<$A>::name() $(, <$B>::name())*]));
-            let (shape, axes) = shape_and_axes(input);
+            let (shape, axes) = shape_and_axes::<$A>(input);
             let (is_sum, is_par) = (input.one_in(2), input.one_in(2));
             // the weights of up to six operands
             let most = if is_sum { (<$R>::MOST - 1) / 2 / 21 } else { 0 };
@@ -218,7 +266,7 @@ fused_of!(fused_5<>: a f32, b f32, c u16, d f32, e Newtype => f32);
 fused_of!(fused_6<>: a u8, b f32, c u16, d f32, e f32, f u128 => u32);
 
 pub(crate) fn fused_reduction(input: &mut Input<'_>) {
-    let number = input.below(TYPES);
+    let number = input.element_type();
     match input.below(10) {
         0 | 1 => of_type!(number, fused_1(input)),
         2..5 => of_type!(number, fused_2(input)),
