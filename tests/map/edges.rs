@@ -119,7 +119,7 @@ fn five_operands_with_gaps() {
     let (x, row) = (x.slice(s![.., ..;2]), x.slice(s![0, ..;2]));
     let mut out = Array2::zeros((4, 305));
     broadcast_apply(&mut out, (&x, &x, &x, &x, &row), |out, a, b, c, d, e| *out = a + b + c + d + e).unwrap();
-    assert_eq!(out, &x * 4.0 + &row);
+    assert_eq!(out, &x * 4.0 + row);
 }
 
 #[test]

@@ -125,7 +125,11 @@ own_types! {
     /// 2.8 kB, all of which must agree, and more aligned than the crate's scratch.
     #[repr(align(128))]
     #[derive(Copy)]
-    Large([i64; 352]): 1 << 60, |code: i64| [code; 352], large;
+    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "drawn with all features only"))]
+    Large([i64; 352]): 1 << 60, |code: i64| [code; 352], |x: &[i64; 352]| {
+        assert_eq!(*x, [x[0]; 352], "an element in one piece");
+        x[0]
+    };
     /// It owns memory, and is counted.
     Boxed(Counted): 1 << 60, Counted::new, |x: &Counted| *x.0;
 }
@@ -137,11 +141,6 @@ fn three(code: i64) -> [u8; 3] {
 
 fn wide(x: &[i64; 4]) -> i64 {
     assert_eq!(*x, [x[0], !x[0], x[0] ^ 1, -x[0]], "an element in one piece");
-    x[0]
-}
-
-fn large(x: &[i64; 352]) -> i64 {
-    assert_eq!(*x, [x[0]; 352], "an element in one piece");
     x[0]
 }
 
