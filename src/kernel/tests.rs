@@ -421,8 +421,6 @@ fn numbers_that_lie_panic() {
             let in_order = || filled(len, |slots| source.fill(&[2, 3], slots)).len();
             assert_eq!(panic_of(in_order), numbers, "{len}");
         }
-        let unreduced = || with_nest(&source, |nest| nest.fill_unreduced().count());
-        assert_eq!(panic_of(unreduced), "other results than elements");
     }
     let none = Array::from_elem([2, 0], 1_u8);
     assert_eq!(panic_of(|| Source::stored(&Inputs::from((&*none,)), &loops).first()), "no first element");
