@@ -28,7 +28,7 @@ use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{MAX_ROWS, ROUNDS, WIDE, sum_count};
+pub(crate) use panels::{MAX_ROWS, NARROW, ROUNDS, WIDE, sum_count};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
     MapReduce, Reduction, RowsOf, SendHalves, SerialPass, SharedVisitor, Store, Visit, Visitor, Write,
@@ -40,7 +40,6 @@ use super::memory::{List, SliceVec, Slots};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 use core::ops::Deref;
-use panels::NARROW;
 
 /// The most operands: an output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
