@@ -511,7 +511,12 @@ unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mu
                     to.add(i).write_unaligned(from.cast::<N>().add(2 * i).read_unaligned());
                 }
             }
-            [(len, stride)] if stride != 0 => copy_column(from, stride, to, 1, len),
+            // not by the arm for more axes: most rows are too short for calls to copy memory
+            [(len, 0)] => {
+                let element = from.cast::<N>().read_unaligned();
+                slice::from_raw_parts_mut(to.cast::<MaybeUninit<N>>(), len).fill(MaybeUninit::new(element));
+            }
+            [(len, stride)] => copy_column(from, stride, to, 1, len),
             [(len, 0), ref inner @ ..] => {
                 gather_axes(inner, from, to);
                 let (width, mut done) = (count(inner), 1);
