@@ -282,8 +282,9 @@ fn products<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbers
             let (x, y) = ($x.numbers.batch::<$B>().expect("a base"), $y.numbers.batch::<$C>().expect("a base"));
             let own = ($x.own.batch::<$B>().expect("a base"), $y.own.batch::<$C>().expect("a base"));
             let product = || bits(x.$product(&y));
-            // products by ndarray itself
-            let is_own = $sides.iter().all(|&side| side >= 8) && $sides.iter().product::<usize>() >= 1 << 12;
+            // products by ndarray itself, and fused sums, whose operands are copied if they are plain numbers
+            let is_own = stringify!($product) == "inner"
+                || $sides.iter().all(|&side| side >= 8) && $sides.iter().product::<usize>() >= 1 << 12;
             check.same(
                 &(stringify!($product), &name),
                 product,
