@@ -65,7 +65,7 @@ pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
         && !(terms >= TERMS && (rows == 1 || columns == 1))
 }
 
-/// Whether the products become the rows of one, as [`matrices`](crate::kernel::nest::matrices) has them. One vector for all
+/// Whether the products become the rows of one, as [`matrices`](super::matrices) has them. One vector for all
 /// matrices is read from L1 either way.
 fn is_one_product(shapes: &[&[usize]], axes: [usize; 3]) -> bool {
     let is_one = |k: usize| shapes[k].iter().rev().skip(axes[k + 1]).all(|&size| size == 1);
