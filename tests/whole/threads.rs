@@ -170,7 +170,7 @@ fn meet(pool: &ThreadPool, form: &Form<Hooked>) -> bool {
     let shape = match () {
         () if form.is("matmul") || form.is("outer") => [64, 64, 32],
         () if form.is("matvec") || form.is("vecmat") => [64, 256, 256],
-        () => [64, 256, 64],
+        () => [32, 256, 64],
     };
     let x = ArrayD::from_elem(&shape[..], Hooked::new(1.0));
     let y = ArrayD::from_elem(&[1, 1, shape[2]][..], Hooked::new(1.0));
