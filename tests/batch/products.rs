@@ -375,3 +375,19 @@ fn errors_do_not_grow_with_the_number_of_terms() {
         check(&format!("{name}, vectors"), matrix.matvec(&both).unwrap().iter().copied().collect());
     }
 }
+
+/// Elements of 16 bytes, of which a block has fewer bytes than terms that are added in registers.
+#[test]
+fn vectors_by_matrices_of_large_elements() {
+    for (terms, columns) in [(600, 8), (900, 5), (1030, 8), (2100, 3), (300, 20)] {
+        let matrix = Array2::from_shape_fn((terms, columns), |(i, j)| (i * columns + j) as i128);
+        let vector = Array1::from_shape_fn(terms, |i| (i % 7) as i128);
+        let expected: Vec<i128> =
+            (0..columns).map(|j| (0..terms).map(|i| (i % 7 * (i * columns + j)) as i128).sum()).collect();
+        let (vectors, matrices) = (vector.batch::<Ix1>().unwrap(), matrix.batch::<Ix2>().unwrap());
+        assert_eq!(vectors.vecmat(&matrices).unwrap().into_raw_vec_and_offset().0, expected);
+        let turned = matrix.t();
+        let turned = turned.batch::<Ix2>().unwrap();
+        assert_eq!(turned.matvec(&vectors).unwrap().into_raw_vec_and_offset().0, expected);
+    }
+}

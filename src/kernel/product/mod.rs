@@ -28,8 +28,8 @@ use tiles::TERMS;
 
 use super::bases::{for_each_base, par_for_each_base};
 use super::map::{copy, copy_into};
-use super::memory::{BLOCK_BYTES, Reserved};
-use super::nest::{AxisSelection, BaseInputs, Inputs, MapElement, MapReduce};
+use super::memory::Reserved;
+use super::nest::{AxisSelection, BaseInputs, Inputs, MapElement, MapReduce, ROUNDS, WIDE};
 use super::operation::Plus;
 use super::reduce::{FoldLoops, into};
 use super::source::{Cloned, Source};
@@ -351,7 +351,8 @@ fn block<T: LinalgScalar>(
     way: fn(Packed<'_, T>),
 ) {
     let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
-    let most = BLOCK_BYTES / size_of::<T>().max(1);
+    // more than these with few rows have so many terms that these can be cut
+    let most = LIBRARY_SIDE * ROUNDS * WIDE;
     let is_large = |is_standard: bool, len: usize| !is_standard && len > most;
     let cut = if is_large(out.is_standard_layout(), out.len()) {
         Some(usize::from(sides[0] < sides[1]))
