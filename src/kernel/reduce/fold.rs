@@ -233,8 +233,7 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
         let Self { op, elements, len, to } = self;
         match len {
             1 => to.extend(elements),
-            // the others are products of 2, 3, 5 and 7
-            ..SHORT_LANE if len != 11 && len != 13 => short_lanes(op, elements, len, to),
+            ..SHORT_LANE if first_factor(len).is_some() => short_lanes(op, elements, len, to),
             // eight vectors; maxima of f32 take 0.9 of the time by four
             _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
                 to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
@@ -263,7 +262,13 @@ fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to:
     }
 }
 
-/// Appends the results of groups whose length is the first factor of `len`: 4, 2, 3, 5 or 7. Returns `len` divided by it.
+/// The first factor of `len` for which there are groups. Lanes of fewer than 22 elements that have one are products of them.
+#[inline(always)]
+fn first_factor(len: usize) -> Option<usize> {
+    [4, 2, 3, 5, 7].into_iter().find(|&factor| len.is_multiple_of(factor))
+}
+
+/// Appends the results of groups whose length is the [`first_factor`] of `len`. Returns `len` divided by it.
 #[inline(always)]
 fn fold_groups<A: Clone, O: Operation<A>>(
     op: O,
@@ -271,7 +276,7 @@ fn fold_groups<A: Clone, O: Operation<A>>(
     len: usize,
     to: &mut SliceVec<'_, A>,
 ) -> usize {
-    let factor = [4, 2, 3, 5].into_iter().find(|&factor| len.is_multiple_of(factor)).unwrap_or(7);
+    let factor = first_factor(len).expect("a product of factors");
     match factor {
         _ if const { !O::IS_INLINED } => to.extend_by_groups(elements, factor, &|g: &[A]| pairs(op, g)),
         2 => to.extend_by_groups(elements, 2, &|g: &[A]| group::<A, O, 2>(op, g)),
