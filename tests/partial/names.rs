@@ -446,6 +446,10 @@ fn learned() {
         "cannot broadcast shapes a and b of both together: a is 2 at axis 0 of x and b is 5 at axis 0 of y, \
          but axis 0 of operand 1 of both makes them equal",
     );
+    // one axis makes two names equal, so that a name at an axis before it can only be 1
+    let sizes = ["f", "f"].map(|size| Some(size.parse().unwrap()));
+    names.infer("view", &ShapeOp::Target(sizes.into()), [&p("d:..3xe:4..")]).unwrap();
+    assert_eq!(names.get("d"), Some(Dim::Known(1)));
     // after an error, nothing is learned
     assert!(names.infer("bad", &ShapeOp::Together, [&p("c:2..x2"), &p("3x3")]).is_err());
     assert_eq!(names.get("c"), None);
