@@ -18,7 +18,7 @@ pub(super) fn in_parts<'s, P: Copy + Send>(
     run: &(impl Fn(Nest<'_, P>) -> Written<'s> + Sync),
 ) -> Written<'s> {
     let loops = nest.loops();
-    if loops.is_empty() || !is_worth_halving(loops, grain.max(1)) {
+    if loops.is_empty() || !is_worth_halving(loops, grain) {
         return run(nest);
     }
     let mut scratch = ErasedNest::on_heap();

@@ -179,9 +179,9 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
         };
         let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
         if let Some(size) = symbol.size {
-            let (place, dim) = if dim.admits(size) { (b, other) } else { (a, dim) };
-            let (operand, axis) = position(place);
-            return base_size(call.builder(), Some(operand), axis, [dim, &size], place.mark());
+            // the number is the first size of the axis
+            let (operand, axis) = position(b);
+            return base_size(call.builder(), Some(operand), axis, [other, &size], b.mark());
         }
         two_sizes(call.builder(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
     }

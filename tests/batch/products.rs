@@ -12,6 +12,7 @@ use ndarray::{
 use ndarray_broadcast::bounds::BaseOp;
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, base_op};
+use num_traits::{One, Zero};
 use std::fmt::Debug;
 
 /// Numbers from -3 to 3: every sum of products is exact.
@@ -164,6 +165,8 @@ fn many_small_matrices() {
     let (a, b) = (lying::<f32>(&[5, 2, 2], C), lying::<f32>(&[batches, 5, 2], C));
     let expected = naive([&a, &b], [2, 2, 1], [2, 1]);
     check(base_op::MatVec, &a.batch::<Ix2>().unwrap(), &b.batch::<Ix1>().unwrap(), &expected, &"many");
+    // with gaps they are halved until their copies are small, along the first axis that has several
+    matrices::<f32>([&[1, 300], &[300]], [4, 4, 4]);
 }
 
 /// Numbers that do not follow from each other, between -1 and 1.
@@ -180,7 +183,7 @@ fn scrambled<Sh: ShapeBuilder>(shape: Sh, seed: f64) -> Array<f64, Sh::Dim> {
 #[test]
 fn layouts_do_not_change_the_order_of_addition() {
     for (rows, terms, columns) in
-        [(130, 3, 140), (9, 9_000, 3), (1, 30_000, 2), (2, 9_000, 1), (7, 70, 1), (1, 5, 9)]
+        [(130, 3, 140), (30, 2_800, 3), (3, 2_800, 30), (1, 30_000, 2), (2, 9_000, 1), (7, 70, 1), (1, 5, 9)]
     {
         let (a, b) = (scrambled((rows, terms), 0.5), scrambled((terms, columns), 0.7));
         let expected = a.batch::<Ix2>().unwrap().matmul(&b.batch::<Ix2>().unwrap()).unwrap();
@@ -219,6 +222,88 @@ fn shared_operands_equal_one_for_each() {
                 let (p, q) = (v.batch::<Ix1>().unwrap(), w.batch::<Ix1>().unwrap());
                 check(base_op::MatVec, &x, &q, &naive([&a, &w], [m, n, 1], [2, 1]), &context);
                 check(base_op::VecMat, &p, &y, &naive([&v, &b], [1, n, m], [1, 2]), &context);
+            }
+        }
+    }
+}
+
+/// An element whose products are their first factors.
+#[derive(Clone, Copy)]
+struct First(i16);
+
+impl From<i8> for First {
+    fn from(number: i8) -> Self {
+        Self(number.into())
+    }
+}
+
+impl From<First> for f64 {
+    fn from(first: First) -> Self {
+        first.0.into()
+    }
+}
+
+macro_rules! operators {
+    ($($Op:ident $op:ident: $a:ident $b:ident $result:expr;)*) => {$(
+        impl std::ops::$Op for First {
+            type Output = Self;
+            fn $op(self, other: Self) -> Self {
+                let ($a, $b) = (self.0, other.0);
+                Self($result)
+            }
+        }
+    )*};
+}
+operators! {
+    Add add: a b a + b;
+    Sub sub: a b a - b;
+    Mul mul: a _b a;
+    Div div: a _b a;
+}
+
+impl Zero for First {
+    fn zero() -> Self {
+        Self(0)
+    }
+    fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl One for First {
+    fn one() -> Self {
+        Self(1)
+    }
+}
+
+/// Multiplication need not commute: where the factors of a product are swapped, those of its terms are not.
+#[test]
+fn factors_keep_their_order() {
+    for [rows, terms, columns] in [[2, 2, 2], [3, 5, 1], [9, 4, 3], [3, 70, 5], [1, 70, 3], [3, 70, 1]] {
+        for batches in [[&[3][..], &[3]], [&[3], &[]], [&[], &[3]]] {
+            for (lie, other) in [(C, C), (F, Gap)] {
+                let operands = |bases: [&[usize]; 2]| {
+                    let a = lying::<First>(&[batches[0], bases[0]].concat(), lie);
+                    let b = lying::<First>(&[batches[1], bases[1]].concat(), other);
+                    let firsts = [a.clone(), b.map(|_| First(1))];
+                    let expected =
+                        naive([&firsts[0], &firsts[1]], [rows, terms, columns], bases.map(<[_]>::len));
+                    (a, b, expected)
+                };
+                let context = (rows, terms, columns, batches, lie, other);
+                let (a, b, expected) = operands([&[rows, terms], &[terms, columns]]);
+                let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
+                check(base_op::MatMul, &x, &y, &expected, &context);
+                if columns == 1 {
+                    let (a, b, expected) = operands([&[rows, terms], &[terms]]);
+                    let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix1>().unwrap());
+                    check(base_op::MatVec, &x, &y, &expected, &context);
+                }
+                if rows == 1 {
+                    let (a, b, expected) = operands([&[terms], &[terms, columns]]);
+                    let (x, y) = (a.batch::<Ix1>().unwrap(), b.batch::<Ix2>().unwrap());
+                    check(base_op::VecMat, &x, &y, &expected, &context);
+                }
             }
         }
     }

@@ -110,6 +110,10 @@ fn elements_without_a_size() {
     let (a, column, units) = (of(4), of(1), Array2::from_elem((100, 4), ()));
     let sums = broadcast_map((&a, &column, &a, &a, &units), |a, b, c, d, ()| a + b + c + d);
     assert_eq!(sums, Ok(&a * 3 + &column));
+    // beside an output with gaps, which stay as they are
+    let mut numbers = Array2::<usize>::zeros((20, 64));
+    broadcast_apply(&mut numbers.slice_mut(s![.., ..;2]), &b.slice(s![..32]), |x, ()| *x += 1).unwrap();
+    assert!(numbers.indexed_iter().all(|((_, j), &x)| x == 1 - j % 2));
 }
 
 /// Tiles of five operands: a fifth of the scratch is no whole number of elements.

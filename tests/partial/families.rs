@@ -207,6 +207,9 @@ fn sum() {
     assert_eq!(infer_sum(&p("2x?xnx0..4"), keepdims([1, -1])), Ok(p("2x1xnx1")));
     assert_eq!(infer_sum(&p("n"), keepdims(AxisSet::default())), Ok(p("n")));
     assert_eq!(infer_sum(&p("*"), keepdims([3, 0])), Ok(p("*")));
+    // all axes, of which none are left, known or not
+    assert_eq!([infer_sum(&p("2x?"), ..), infer_sum(&p("*"), ..)], [Ok(p("[]")), Ok(p("[]"))]);
+    assert_eq!(infer_sum(&p("*"), keepdims(..)), Ok(p("*")));
     assert!(infer_sum(&p("2"), keepdims(1)).is_err());
     assert!(infer_sum(&p("2"), [0, 0]).is_err() && infer_sum(&p("*"), [3, 3]).is_err());
     let (array, target) = (p("?x3"), p("4xnx?"));

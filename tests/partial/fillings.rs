@@ -291,6 +291,8 @@ proptest! {
             let same = all.iter().all(|other| name(other).is_some() && name(other) == name(all[0]));
             prop_assert_eq!(name(dim), name(all[0]).filter(|_| same));
         }
+        let longer = PartialShape::from(vec![Dim::Unknown; 3]);
+        prop_assert_eq!(infer_branches(operands.iter().chain([&longer])), Ok(PartialShape::unranked()));
         let in_names = Names::new().infer("it", &ShapeOp::Branches, &operands).unwrap();
         prop_assert_eq!((in_names.results, in_names.checks), (vec![found], vec![]));
     }

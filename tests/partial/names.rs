@@ -308,6 +308,22 @@ fn both_places() {
     assert_eq!((names.get("i"), names.get("m")), (None, Some("m:3..7".parse().unwrap())));
 }
 
+/// Each end of a range comes from the size that has it.
+#[test]
+fn ends() {
+    let mut names = Names::new();
+    names.infer("x", &ShapeOp::Together, [&p("n:2.."), &p("3..9"), &p("2..5")]).unwrap();
+    for (size, operand) in [(2, 1), (6, 2)] {
+        assert_eq!(
+            message(names.bind("w", &p("n"), &[size])),
+            format!(
+                "cannot accept shape [{size}] of w as n: \
+                 n is 3..5 at axis 0 of operand {operand} of x and {size} at axis 0 of w"
+            ),
+        );
+    }
+}
+
 #[test]
 fn pictures() {
     let mut names = Names::new();
@@ -430,6 +446,10 @@ fn learned() {
         "cannot broadcast shapes a and b of both together: a is 2 at axis 0 of x and b is 5 at axis 0 of y, \
          but axis 0 of operand 1 of both makes them equal",
     );
+    // one axis makes two names equal, so that a name at an axis before it can only be 1
+    let sizes = ["f", "f"].map(|size| Some(size.parse().unwrap()));
+    names.infer("view", &ShapeOp::Target(sizes.into()), [&p("d:..3xe:4..")]).unwrap();
+    assert_eq!(names.get("d"), Some(Dim::Known(1)));
     // after an error, nothing is learned
     assert!(names.infer("bad", &ShapeOp::Together, [&p("c:2..x2"), &p("3x3")]).is_err());
     assert_eq!(names.get("c"), None);
@@ -444,6 +464,11 @@ fn origins() {
         message(names.infer("add_3", &ShapeOp::Together, [&p("batchx768"), &p("3x768")])),
         "cannot broadcast shapes batchx768 and 3x768 of add_3 together: \
          batch is 2 at axis 0 of labels and 3 at axis 0 of operand 1 of add_3",
+    );
+    assert_eq!(
+        message(names.infer("add_3", &ShapeOp::Together, [&p("3x768"), &p("batchx768")])),
+        "cannot broadcast shapes 3x768 and batchx768 of add_3 together: \
+         batch is 2 at axis 0 of labels and 3 at axis 0 of operand 0 of add_3",
     );
     let plan = Plan::new([p("batchx768"), p("?x768")]).unwrap();
     assert_eq!(

@@ -209,7 +209,7 @@ impl ErasedNest {
     pub(super) fn is_folded_in_place(&self, size: usize) -> bool {
         match &self.loops[..] {
             [.., outer, row] if row.kept => row.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
-            [.., outer, lane] if lane.len < WIDE => !lane.kept && is_dense(&[*outer, *lane], 1, size),
+            [.., outer, lane] if lane.len < WIDE => is_dense(&[*outer, *lane], 1, size),
             [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
             [] => false,
         }

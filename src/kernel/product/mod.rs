@@ -172,7 +172,7 @@ fn matrices<T>((mut out, mut a, mut b): Products<'_, T>, axes: [usize; 3]) -> (P
         |factor: &ArrayViewD<'_, T>| factor.shape()[..factor.ndim() - 2].iter().all(|&size| size == 1);
     // vectors that all have one matrix are rows of matrices already
     let are_rows = axes == [1, 1, 2]
-        && a.ndim() >= b.ndim().max(2)
+        && a.ndim() >= b.ndim()
         && is_one(&b)
         && a.shape()[..a.ndim() - 1] == out.shape()[..out.ndim() - 1];
     if axes[1] == 1 && !are_rows {
