@@ -21,11 +21,12 @@ pub(crate) trait Work {
 const IS_DETECTED: bool = cfg!(all(feature = "std", target_arch = "x86_64"));
 
 /// Whether the CPU has AVX2. With `--cfg ndarray_broadcast_baseline` no CPU has it: the program runs what older CPUs run.
+#[cfg(target_arch = "x86_64")]
 #[inline]
 fn has_avx2() -> bool {
-    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    #[cfg(feature = "std")]
     return cfg!(not(ndarray_broadcast_baseline)) && std::is_x86_feature_detected!("avx2");
-    #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+    #[cfg(not(feature = "std"))]
     false
 }
 
@@ -119,11 +120,11 @@ pub(crate) unsafe fn transpose<N: Copy>(
     [rows, len]: [usize; 2],
 ) {
     let (size, side) = (size_of::<N>(), side::<N>());
-    let mut square: unsafe fn(*const u8, isize, *mut u8, usize) = square::<N>;
-    #[cfg(target_arch = "x86_64")]
-    if size == 4 && has_avx2() {
-        square = square_by_avx2;
-    }
+    let square: unsafe fn(*const u8, isize, *mut u8, usize) = match size {
+        #[cfg(target_arch = "x86_64")]
+        4 if has_avx2() => square_by_avx2,
+        _ => square::<N>,
+    };
     let (full_rows, full_len) = (rows / side * side, len / side * side);
     // SAFETY: The caller promises the elements and the memory, and every square is within them. `square` needs AVX2 only where
     // the CPU has it.
