@@ -297,8 +297,7 @@ impl<'n> System<'n> {
         let mut is_forced = size != Span::ANY;
         for entry in self.axes.at(axis).iter().filter(|entry| !self.stretches(entry)) {
             (is_forced, class) = (true, class.or(entry.var()));
-            let span = if entry.var().is_none() { entry.dim.span() } else { Span::ANY };
-            size = size.intersect(span).unwrap_or(size);
+            size = size.intersect(entry.dim.span()).unwrap_or(size);
         }
         let span = class.map_or(size, |var| self.vars.hull(var));
         is_forced.then_some((class, span))

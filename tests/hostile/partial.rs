@@ -45,6 +45,14 @@ fn bound(t: &mut Table) {
         pairs.merge("z", &names, &next).map(|_| pairs.get("n0") == pairs.get("n10000"))
     })
     .is(Ok(true));
+    // each name can only have the size at the next axis: from the last axis to the first
+    let sizes = (1..MANY).map(|axis| Dim::name(&format!("n{axis}")).unwrap()).chain([Dim::Known(3)]);
+    let (sizes, result): (Vec<_>, Vec<_>) = sizes.map(|size| (Some(size.clone()), size)).unzip();
+    t.call("Names::infer", || {
+        let found = Names::new().infer("x", &ShapeOp::Target(sizes), [&names]);
+        found.map(|found| found.results[0].clone())
+    })
+    .is(Ok(PartialShape::from(result)));
     let list = (0..MANY).map(|axis| format!("s{axis}")).collect::<Vec<_>>().join(",");
     let text = format!("({list}),({list})->({list})");
     let signature = Signature::new(&text).expect("a signature");

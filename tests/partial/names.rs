@@ -438,6 +438,10 @@ fn learned() {
     names.infer("ones", &ShapeOp::InDim(vec![0, 1]), [&p("ix1"), &p("1xi")]).unwrap();
     names.infer("some", &ShapeOp::Together, [&p("j"), &p("3")]).unwrap();
     assert_eq!((names.get("i"), names.get("j")), (Some(Dim::Known(1)), None));
+    assert_eq!(
+        message(names.bind("w", &p("i"), &[2])),
+        "cannot accept shape [2] of w as i: i is 1 at axis 0 of operand 0 of ones and 2 at axis 0 of w",
+    );
     // of two names with sizes of earlier operations
     names.bind("x", &p("a"), &[2]).unwrap();
     names.bind("y", &p("b"), &[5]).unwrap();
@@ -469,6 +473,12 @@ fn origins() {
         message(names.infer("add_3", &ShapeOp::Together, [&p("3x768"), &p("batchx768")])),
         "cannot broadcast shapes 3x768 and batchx768 of add_3 together: \
          batch is 2 at axis 0 of labels and 3 at axis 0 of operand 0 of add_3",
+    );
+    let row = ShapeOp::Signature(Signature::literal("(3)->()"));
+    assert_eq!(
+        message(names.infer("norm", &row, [&p("batch")])),
+        "cannot apply (3)->() to batch (base 1) of norm: \
+         batch is 2 at axis 0 of labels and 3 at axis 0 of operand 0 of norm",
     );
     let plan = Plan::new([p("batchx768"), p("?x768")]).unwrap();
     assert_eq!(

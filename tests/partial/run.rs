@@ -157,6 +157,8 @@ fn sums_with_names() {
     assert_eq!(infer_sum_to(&p("0..3x2..5"), &p("nxn")).unwrap(), p("n:1..3xn:1..3"));
     assert!(infer_sum_to(&p("2..3x4..5xn"), &p("nxnx2..5")).is_err());
     assert!(infer_sum_to(&p("0xn"), &p("nx3")).is_err());
+    // the result is the target, whatever is known of the array
+    assert_eq!(infer_sum_in_dim(&p("*"), &p("3x?"), [2, 0]), Ok(p("3x?")));
     let error = infer_sum_to(&p("n:2..3"), &p("n:5..")).unwrap_err();
     assert_eq!(error.kind(), ndarray_broadcast::ErrorKind::DeclaredName);
 }
