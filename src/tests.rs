@@ -49,7 +49,7 @@ fn with_operands<A: Clone>(
 
 /// Maps, copies, and reductions by a closure, of elements of any type.
 fn elements<A: Clone + Ord + Default + Debug + Send + Sync>(seed: u64, element: impl Fn(usize) -> A + Copy) {
-    with_operands(seed, 120, element, |random, x, y| {
+    with_operands(seed, 80, element, |random, x, y| {
         let stretched = y.broadcast(x.raw_dim()).expect("sizes of 1");
         let least = |a: &A, b: &A| a.min(b).clone();
         let expected = Zip::from(&x).and(&stretched).map_collect(least);
@@ -93,7 +93,7 @@ fn elements_of_each_kind() {
 
 /// Sums of whole numbers, stored in each way.
 fn sums<A: LinalgScalar + PartialEq + Debug + Send + Sync>(seed: u64, element: impl Fn(usize) -> A + Copy) {
-    with_operands(seed, 120, element, |random, x, y| {
+    with_operands(seed, 80, element, |random, x, y| {
         let axes = axes(random, x.ndim());
         let whole = x.to_owned();
         let products = &whole * &y;
