@@ -35,11 +35,12 @@ fn assert_same(
     par: impl Fn(&mut ArrayViewMutD<'_, f32>) + Sync,
 ) {
     let repetitions = if cfg!(debug_assertions) { 1 } else { 25 };
+    let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    let pools = [1, 2, 3, 8].map(|threads| (threads, pool(threads)));
     for layout in 0..LAYOUTS {
         let mut expected = framed(shape, layout);
         serial(&mut expected.view_mut());
-        for threads in [1, 2, 3, 8] {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        for (threads, pool) in &pools {
             for repetition in 0..repetitions {
                 let mut found = framed(shape, layout);
                 pool.install(|| par(&mut found.view_mut()));
