@@ -1,4 +1,4 @@
-//! As many axes, operands and characters as anyone may come with: 64 axes, 64,000 operands, texts of 1 MiB, and views of
+//! As many axes, operands and characters as anyone may come with: 64 axes, 64,000 operands, texts of 512 KiB, and views of
 //! 2^62 elements.
 
 use crate::table::Table;
@@ -8,14 +8,14 @@ use ndarray_broadcast::partial::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, Signature, broadcast_apply, broadcast_map, broadcast_shapes, broadcast_views, fused, keepdims,
-    reduction_axes,
+    AxisSet, ErrorKind, Signature, broadcast_apply, broadcast_map, broadcast_shapes, broadcast_views, fused,
+    keepdims, reduction_axes,
 };
 
 const AXES: usize = 64;
 const OPERANDS: usize = 64_000;
 /// Characters of a text.
-const LENGTH: usize = 1 << 20;
+const LENGTH: usize = 1 << 19;
 /// Elements of [`array`].
 const ELEMENTS: i64 = 1 << 10;
 
@@ -85,24 +85,13 @@ fn huge_views(t: &mut Table) {
     let (one, twos) = (aview0(&1_i64).into_dyn(), [2_usize; 62]);
     let huge = one.broadcast_to(&twos[..]).unwrap();
     assert_eq!(huge.len(), 1 << 62);
-    t.call("broadcast_to", || one.broadcast_to(&[2_usize; 64][..]).map(|_| ())).refused(&format!(
-        "cannot broadcast shape [] to {0:?}: the non-zero sizes of the result {0:?} multiply past isize::MAX",
-        [2; 64]
-    ));
+    t.call("broadcast_to", || one.broadcast_to(&[2_usize; 64][..]).map(|_| ())).refused(ErrorKind::Overflow);
     t.call("broadcast_in_dim", || huge.broadcast_in_dim(&twos[..], (0..62).rev().collect::<Vec<_>>()))
         .gives(|view| view.len() == 1 << 62);
-    t.call("try_materialize", || huge.try_materialize().map(|_| ())).refused(&format!(
-        "cannot materialize shape {twos:?}: the result {twos:?} with elements of 8 bytes is larger than \
-         isize::MAX bytes"
-    ));
-    t.call("broadcast_map", || broadcast_map((&huge, &one), |&a, &b| a + b).map(|_| ())).refused(&format!(
-        "cannot broadcast shapes {twos:?} and [] together: the result {twos:?} with elements of 8 bytes is \
-         larger than isize::MAX bytes"
-    ));
-    t.call("sum_axes", || huge.sum_axes([0_usize; 0]).map(|_| ())).refused(&format!(
-        "cannot sum shape {twos:?} over axes []: the result {twos:?} with elements of 8 bytes is larger than \
-         isize::MAX bytes"
-    ));
+    t.call("try_materialize", || huge.try_materialize().map(|_| ())).refused(ErrorKind::TooLarge);
+    t.call("broadcast_map", || broadcast_map((&huge, &one), |&a, &b| a + b).map(|_| ()))
+        .refused(ErrorKind::TooLarge);
+    t.call("sum_axes", || huge.sum_axes([0_usize; 0]).map(|_| ())).refused(ErrorKind::TooLarge);
 }
 
 fn operands(t: &mut Table) {

@@ -8,10 +8,9 @@
     reason = "tests"
 )]
 
-use common::{assert_words, kind, sample, scrambled};
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, ErrorKind, Ix1, ShapeBuilder, arr0, array, s};
-use ndarray_broadcast::fused;
-use ndarray_broadcast::{keepdims, prelude::*};
+use common::{Said, kind, sample, scrambled};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, Ix1, ShapeBuilder, arr0, array, s};
+use ndarray_broadcast::{ErrorKind, fused, keepdims, prelude::*};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Long lanes, blocks and tiles, of numbers and of what is no number.
@@ -117,74 +116,21 @@ fn of_no_elements() {
 
 #[test]
 fn words() {
+    let mut said = Said::by("reduce: words");
     let x = Array::<i8, _>::ones((2, 3, 4));
-    let out_of_bounds = |result: Result<ArrayD<i8>, _>, message: &str| {
-        assert_words(result, "AxisOutOfBounds", message, ErrorKind::OutOfBounds);
-    };
-    out_of_bounds(
-        x.sum_axes([0, -4, 3]).map(Array::into_dyn),
-        "cannot sum shape [2, 3, 4] over axes [0, -4, 3]: axis -4 is out of bounds for 3 axes of the array",
-    );
-    out_of_bounds(
-        x.reduce_axes(&[-1, 3][..], 0, i8::max),
-        "cannot reduce shape [2, 3, 4] over axes [-1, 3]: axis 3 is out of bounds for 3 axes of the array",
-    );
-    out_of_bounds(
-        x.sum_in_dim([3], -9).map(Array::into_dyn),
-        "cannot sum shape [2, 3, 4] with its axes [-9] to [3]: axis -9 is out of bounds for 3 axes of the array",
-    );
-    let repeated = "cannot sum shape [2, 3, 4] over axes [1, -2]: axis 1 is named more than once";
-    assert_words(x.sum_axes([1, -2]), "DuplicateAxis", repeated, ErrorKind::Unsupported);
-    let repeated =
-        "cannot sum shape [2, 3, 4] with its axes [-1, 2] to [4, 4]: axis 2 is named more than once";
-    assert_words(x.sum_in_dim((4, 4), [-1, 2]), "DuplicateAxis", repeated, ErrorKind::Unsupported);
-    assert_words(
-        x.sum_in_dim((4, 2), [2, 1]),
-        "Incompatible",
-        "cannot sum shape [2, 3, 4] with its axes [2, 1] to [4, 2]: \
-         axis 1 has sizes 3 and 2, expected equal sizes or 1 in the target",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        x.sum_in_dim((4, 3), 2),
-        "AxisCount",
-        "cannot sum shape [2, 3, 4] with its axes [2] to [4, 3]: \
-         1 axis named, expected 2, one for each axis of the target",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        x.sum_in_dim((4, -3), [2, 1]),
-        "InvalidSize",
-        "cannot sum shape [2, 3, 4] with its axes [2, 1] to [4, -3]: \
-         axis 1 of the target is -3, expected a size from 0 to isize::MAX",
-        ErrorKind::RangeLimited,
-    );
-    assert_words(
-        Array2::<f64>::zeros((0, 3)).mean_axes(keepdims(-2)),
-        "NoMean",
-        "cannot take the mean of shape [0, 3] over axes [-2]: there is no mean of 0 elements",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        Array1::<i8>::zeros(200).mean_axes(0),
-        "NoMean",
-        "cannot take the mean of shape [200] over axes [0]: \
-         the element type does not hold fractions, use `fused(&x, |&x| f64::from(x)).mean_axes(…)`",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        fused((&x, &array![1_i8, 2]), |a, b| a * b).reduce_to(4, 0, i8::max),
-        "Incompatible",
-        "cannot broadcast shapes [2, 3, 4] and [2] together: axis 2 has sizes 4 and 2, expected equal sizes or 1",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        fused(&x, |&a| a).reduce_to(3, 0, i8::max),
-        "Incompatible",
-        "cannot reduce shape [2, 3, 4] to [3]: \
-         axis 2 has sizes 4 and 3, expected equal sizes or 1 in the target",
-        ErrorKind::IncompatibleShape,
-    );
+    said.error(ErrorKind::AxisOutOfBounds, x.sum_axes([0, -4, 3]));
+    said.error(ErrorKind::AxisOutOfBounds, x.reduce_axes(&[-1, 3][..], 0, i8::max));
+    said.error(ErrorKind::AxisOutOfBounds, x.sum_in_dim([3], -9));
+    said.error(ErrorKind::DuplicateAxis, x.sum_axes([1, -2]));
+    said.error(ErrorKind::DuplicateAxis, x.sum_in_dim((4, 4), [-1, 2]));
+    said.error(ErrorKind::Incompatible, x.sum_in_dim((4, 2), [2, 1]));
+    said.error(ErrorKind::AxisCount, x.sum_in_dim((4, 3), 2));
+    said.error(ErrorKind::InvalidSize, x.sum_in_dim((4, -3), [2, 1]));
+    said.error(ErrorKind::NoMean, Array2::<f64>::zeros((0, 3)).mean_axes(keepdims(-2)));
+    said.error(ErrorKind::NoMean, Array1::<i8>::zeros(200).mean_axes(0));
+    let products = fused((&x, &array![1_i8, 2]), |a, b| a * b).reduce_to(4, 0, i8::max);
+    said.error(ErrorKind::Incompatible, products);
+    said.error(ErrorKind::Incompatible, fused(&x, |&a| a).reduce_to(3, 0, i8::max));
 }
 
 /// A panic of the operation leaves nothing behind that is dropped twice.
