@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`families`] | which of the ways to broadcast do I want? |
 //! | [`gradients`] | I write the backward pass myself: how do I undo a broadcast? |
-//! | [`recipes`] | softmax, argmax, distances of pairs, medians: how do I write these? |
+//! | [`recipes`] | softmax, argmax, nanmean, distances of pairs, attention, medians: how do I write these? |
 //! | [`batches`] | my array holds many matrices: how do I separate the batch from the matrix? |
 //! | [`shapes`] | I have no arrays yet, or not all sizes: how do I check shapes? |
 //! | [`speed`] | how much does each operation cost? |
@@ -56,6 +56,14 @@ pub mod families {}
 #[doc = include_str!("sum_to.svg")]
 pub mod gradients {}
 
+// Names for which there is no operation. On a method or a function, rustc would offer it in their place.
+#[doc(alias("einsum", "tensordot", "norm", "softmax", "log_softmax", "logsumexp", "cdist", "pairwise_distances"))]
+#[doc(alias("var", "std", "var_axis", "std_axis", "var_mean", "nanvar", "nanmean", "nansum", "nanmax", "nanmin"))]
+#[doc(alias("max_skipnan", "min_skipnan", "weighted_mean", "masked_mean", "count_nonzero", "aminmax", "ptp"))]
+#[doc(alias("median", "quantile", "cumsum", "linear", "causal_mask", "tril", "masked_fill", "where", "clip", "clamp"))]
+#[doc(alias("rearrange", "permute", "movedim", "moveaxis", "nhwc", "nchw", "split_heads", "copy_"))]
+#[doc(alias("tile", "repeat", "repeat_interleave", "meshgrid", "stack", "concatenate"))]
+#[doc(alias("unsqueeze", "squeeze", "newaxis", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d"))]
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}
 

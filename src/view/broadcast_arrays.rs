@@ -223,7 +223,7 @@ pub(super) fn joint_views<D: Dimension, V>(
 /// # Equivalents
 /// `numpy.broadcast_arrays`, `torch.broadcast_tensors`, Poplar's `broadcastToMatch` for any number. `meshgrid` is this
 /// function for a row and a column. To `stack` arrays of different shapes, broadcast them first and call ndarray's `stack`.
-#[doc(alias("broadcast_tensors", "meshgrid", "stack", "concatenate"))]
+#[doc(alias = "broadcast_tensors")]
 #[inline]
 // `Result<O::Views>` makes the compiler report a wrong operand twice.
 pub fn broadcast_arrays<O: Operands<Views = V>, V>(operands: O) -> Result<V> {
