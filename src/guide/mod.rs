@@ -57,10 +57,40 @@ pub mod families {}
 pub mod gradients {}
 
 // Names for which there is no operation. On a method or a function, rustc would offer it in their place.
-#[doc(alias("einsum", "tensordot", "norm", "softmax", "log_softmax", "logsumexp", "cdist", "pairwise_distances"))]
-#[doc(alias("var", "std", "var_axis", "std_axis", "var_mean", "nanvar", "nanmean", "nansum", "nanmax", "nanmin"))]
-#[doc(alias("max_skipnan", "min_skipnan", "weighted_mean", "masked_mean", "count_nonzero", "aminmax", "ptp"))]
-#[doc(alias("median", "quantile", "cumsum", "linear", "causal_mask", "tril", "masked_fill", "where", "clip", "clamp"))]
+#[doc(alias(
+    "einsum",
+    "tensordot",
+    "norm",
+    "softmax",
+    "log_softmax",
+    "logsumexp",
+    "cdist",
+    "pairwise_distances"
+))]
+#[doc(alias(
+    "var", "std", "var_axis", "std_axis", "var_mean", "nanvar", "nanmean", "nansum", "nanmax", "nanmin"
+))]
+#[doc(alias(
+    "max_skipnan",
+    "min_skipnan",
+    "weighted_mean",
+    "masked_mean",
+    "count_nonzero",
+    "aminmax",
+    "ptp"
+))]
+#[doc(alias(
+    "median",
+    "quantile",
+    "cumsum",
+    "linear",
+    "causal_mask",
+    "tril",
+    "masked_fill",
+    "where",
+    "clip",
+    "clamp"
+))]
 #[doc(alias("rearrange", "permute", "movedim", "moveaxis", "nhwc", "nchw", "split_heads", "copy_"))]
 #[doc(alias("tile", "repeat", "repeat_interleave", "meshgrid", "stack", "concatenate"))]
 #[doc(alias("unsqueeze", "squeeze", "newaxis", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d"))]

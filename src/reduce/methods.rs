@@ -41,9 +41,10 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
 ///
 /// # Overflow
-/// A sum has the type of its elements and is added in that type. If an integer sum does not fit, it wraps in a release build
-/// and panics in a debug build, as `+` and ndarray's `sum` do. NumPy and PyTorch add narrow integers in 64 bits. To do the
-/// same, convert each element in the closure of [`fused`](crate::fused()), without an array of the converted elements:
+/// A sum has the type of its elements and is added in that type. Integers that do not fit wrap in a release build and panic in a
+/// debug build, as `+` and ndarray's `sum` do. So does a partial sum, even where the whole sum fits: 256 times 100 and -100 by
+/// turns are 0, and panic in `i8`. NumPy and PyTorch add narrow integers in 64 bits. To do the same, convert each element in
+/// the closure of [`fused`](crate::fused()), without an array of the converted elements:
 ///
 /// ```
 /// use ndarray::array;

@@ -107,10 +107,7 @@ fn operands(t: &mut Table) {
     shapes[OPERANDS - 2] = vec![4, 1, 1];
     t.call("broadcast_shapes", || broadcast_shapes(&shapes)).is(Ok(vec![4, 1, 3]));
     shapes[OPERANDS - 1] = vec![2];
-    t.call("broadcast_shapes", || broadcast_shapes(&shapes)).holds(|joint| {
-        let end = "axis 2 has sizes 3 and 2 (shapes 0 and 63999), expected equal sizes or 1";
-        joint.is_err_and(|error| error.to_string().ends_with(end))
-    });
+    t.call("broadcast_shapes", || broadcast_shapes(&shapes)).refused(ErrorKind::Incompatible);
 }
 
 fn signatures(t: &mut Table) {
