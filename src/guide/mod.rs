@@ -57,43 +57,12 @@ pub mod families {}
 pub mod gradients {}
 
 // Names for which there is no operation. On a method or a function, rustc would offer it in their place.
-#[doc(alias(
-    "einsum",
-    "tensordot",
-    "norm",
-    "softmax",
-    "log_softmax",
-    "logsumexp",
-    "cdist",
-    "pairwise_distances"
-))]
-#[doc(alias(
-    "var", "std", "var_axis", "std_axis", "var_mean", "nanvar", "nanmean", "nansum", "nanmax", "nanmin"
-))]
-#[doc(alias(
-    "max_skipnan",
-    "min_skipnan",
-    "weighted_mean",
-    "masked_mean",
-    "count_nonzero",
-    "aminmax",
-    "ptp"
-))]
-#[doc(alias(
-    "median",
-    "quantile",
-    "cumsum",
-    "linear",
-    "causal_mask",
-    "tril",
-    "masked_fill",
-    "where",
-    "clip",
-    "clamp"
-))]
-#[doc(alias("rearrange", "permute", "movedim", "moveaxis", "nhwc", "nchw", "split_heads", "copy_"))]
-#[doc(alias("tile", "repeat", "repeat_interleave", "meshgrid", "stack", "concatenate"))]
-#[doc(alias("unsqueeze", "squeeze", "newaxis", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d"))]
+#[doc(alias("einsum", "tensordot", "norm", "softmax", "logsumexp", "cdist", "count_nonzero"))]
+#[doc(alias("nanmean", "nanvar", "nansum", "nanmax", "var", "std", "var_mean", "aminmax"))]
+#[doc(alias("median", "quantile", "cumsum", "weighted_mean", "where", "clip", "clamp", "copy_"))]
+#[doc(alias("linear", "causal_mask", "masked_fill", "nhwc", "nchw", "permute", "rearrange"))]
+#[doc(alias("tile", "repeat", "meshgrid", "stack", "concatenate", "squeeze", "unsqueeze"))]
+#[doc(alias("movedim", "moveaxis", "newaxis", "expand_dims", "atleast_1d", "atleast_2d"))]
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}
 
