@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::panels::{NARROW, Panels, WIDE};
+use super::panels::{NARROW, Panels, ROUNDS, WIDE};
 use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
 use crate::kernel::memory::Gather;
 
@@ -192,9 +192,8 @@ impl Block {
         inputs: &RawInputs<'_>,
     ) -> Option<usize> {
         let (info, count) = (inputs.info, inputs.info.count + 1);
-        let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-        let (total, outputs) = (product(shape), product(out.axes.sizes));
-        if total == 0 || total > if total > outputs { ONE_BY_ONE } else { SMALL_NEST } {
+        let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+        if total == 0 || total > SMALL_NEST {
             return (total == 0).then_some(0);
         }
         let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
@@ -210,8 +209,9 @@ impl Block {
                 (l.len, l.strides[0]) = (shape[axis], stride.unwrap_or(0));
             }
             inputs.add_strides(shape, axis, &mut l.strides);
+            let is_lane = stride.is_none() && l.strides[1] == info.sizes[1].cast_signed();
             outer.merge(inner, count);
-            true
+            !is_lane || total <= ONE_BY_ONE
         });
         if !are_few {
             return None;
@@ -221,10 +221,14 @@ impl Block {
             core::mem::swap(&mut self.rows, &mut self.row);
             self.rows.merge(&mut self.row, count);
         }
-        if self.row.len >= NARROW && self.row.strides[0] == size {
+        // one by one, the fewest elements are combined sooner
+        let is_few = total <= ONE_BY_ONE && self.steps.len > 1;
+        if self.row.len >= NARROW && self.row.strides[0] == size && !is_few {
             self.set_moving(&info.sizes, count, info.row_loops);
         }
-        (total <= ONE_BY_ONE || self.moving.is_some()).then(|| self.outputs())
+        // few rows: the error of their sum is small
+        let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
+        (total <= ONE_BY_ONE || are_rows).then(|| self.outputs())
     }
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.

@@ -28,7 +28,7 @@ use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{MAX_ROWS, NARROW, ROUNDS, WIDE, sum_count};
+pub(crate) use panels::{NARROW, ROUNDS, WIDE};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
     MapReduce, Reduction, RowsOf, SendHalves, SerialPass, SharedVisitor, Store, Visit, Visitor, Write,
@@ -46,7 +46,7 @@ pub(crate) const OPERANDS: usize = 7;
 
 /// The most elements of rows that are visited, and of a source that is reduced, without arranging a nest. Measured on Zen 4: for so
 /// few, the order of the loops costs less than the 50 ns of arranging them.
-pub(super) const SMALL_NEST: usize = 1024;
+pub(super) const SMALL_NEST: usize = 4096;
 /// The most elements that are visited or combined one by one where there is no row loop. For more, operands are copied. Measured
 /// on 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
 pub(super) const ONE_BY_ONE: usize = 64;

@@ -24,7 +24,7 @@
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, for_each_index, is_dense};
-use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers};
+use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 
@@ -36,10 +36,14 @@ pub(crate) const NARROW: usize = 8;
 /// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
 /// keep the error small.
 pub(crate) const ROUNDS: usize = 32;
-/// The rows of a group, which are added in registers.
+/// The most rows of a group, which are added in registers. Those that fit into L1, but at least half as many of one input, and a
+/// quarter of several: L1 has 8 ways, and more rows that are 4 KiB apart take up to 2.7 times as long (2026-11-27, Zen 4).
 const GROUP_ROWS: usize = 16;
 /// The most rows that are added to one sum.
 pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
+
+/// The bytes of joined rows. From memory, rows of 512 bytes to 2 KiB take 1.3 to 1.9 times as long (2026-11-27, Zen 4).
+const JOINED_ROW_BYTES: usize = 4 << 10;
 
 /// The strides of several steps as one.
 fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
@@ -181,16 +185,15 @@ impl PanelLoops {
     }
 }
 
-/// The number of sums along the sum loop: those of a lane, or one of rows.
-pub(crate) fn sum_count(is_lane: bool, len: usize) -> usize {
-    let width = lane_width(len);
-    if is_lane { (len / width).div_ceil(ROUNDS) * width } else { 1 }
-}
-
 impl ErasedNest {
-    /// The place of the sum loop, along which elements are combined in registers, if there is one.
-    pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
+    /// The place of the sum loop, along which elements are combined in registers, if there is one, and the number of sums along it:
+    /// those of a lane, or one of rows, or as many as rows are joined.
+    pub(super) fn sum_loop(&self, size: usize, is_stored: bool) -> Option<(usize, usize)> {
         let (inner, outer) = self.loops.split_last()?;
+        let joined = self.joined_rows(size);
+        if joined.is_some() || is_stored && self.is_folded_in_place(size) {
+            return joined.map(|joined| (0, joined));
+        }
         if inner.len < NARROW || !self.has_row_along(inner) || self.with_gaps(inner) != InputSet::NONE {
             return None;
         }
@@ -199,14 +202,39 @@ impl ErasedNest {
         let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
         let longest = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
         if inner.kept || near.is_some() && inner.len < WIDE {
-            return near.or(longest);
+            return near.or(longest).map(|place| (place, 1));
         }
-        (inner.len * size >= CACHE_LINE).then_some(outer.len())
+        let width = lane_width(inner.len);
+        let sums = (inner.len / width).div_ceil(ROUNDS) * width;
+        (inner.len * size >= CACHE_LINE).then_some((outer.len(), sums))
+    }
+
+    /// The rows of a group along `rows`, of which `joined` are one row. The most rows of a sum are [`ROUNDS`] groups.
+    pub(crate) fn group_rows(&self, rows: &Loop, joined: usize) -> usize {
+        let strides = (1..self.operands.count).map(|k| rows.strides[k].unsigned_abs().saturating_mul(joined));
+        let read = strides.clone().filter(|&stride| stride != 0).count();
+        let bytes = strides.fold(1, usize::saturating_add);
+        (BLOCK_BYTES / 2 / bytes).clamp(GROUP_ROWS / 2 / read.clamp(1, 2), GROUP_ROWS)
+    }
+
+    /// How many steps of the outermost loop are one row of sums, where all inputs are contiguous and do not fit into a block. What is
+    /// left of the steps is added to a row's first elements, if they fill a panel.
+    fn joined_rows(&self, size: usize) -> Option<usize> {
+        let (rows, inner) = self.loops.split_first()?;
+        let (last, bytes) = (inner.last()?, steps(inner).saturating_mul(size));
+        let is_large = bytes <= BLOCK_BYTES && rows.len.saturating_mul(bytes) > 4 * BLOCK_BYTES;
+        let is_dense = |pair: &[Loop]| pair[0].continues(&pair[1], self.operands.count);
+        let has_rows = || self.has_row_along(last) && self.with_gaps(last) == InputSet::NONE;
+        if rows.kept || !is_large || !has_rows() || !self.loops.windows(2).all(is_dense) {
+            return None;
+        }
+        let most = (JOINED_ROW_BYTES / bytes).max(1);
+        (1..=most).rev().find(|joined| matches!(rows.len % joined * (bytes / size), 0 | NARROW..))
     }
 
     /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short lanes or rows that are
     /// contiguous together.
-    pub(super) fn is_folded_in_place(&self, size: usize) -> bool {
+    fn is_folded_in_place(&self, size: usize) -> bool {
         match &self.loops[..] {
             [.., outer, row] if row.kept => row.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
             [.., outer, lane] if lane.len < WIDE => is_dense(&[*outer, *lane], 1, size),
@@ -215,23 +243,24 @@ impl ErasedNest {
         }
     }
 
-    /// Visits the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops in order.
-    /// `out` has memory for `len` sums of `size` bytes.
+    /// Visits the panels whose sums along the [sum loop](Self::sum_loop) are written to `out`, at each index of the other loops in
+    /// order. `out` has memory for `len` sums of `size` bytes.
     pub(super) fn for_each_sums(
         &mut self,
-        place: usize,
+        (place, sums): (usize, usize),
         (out, len, size): (*mut u8, usize, usize),
         then: &mut Visit<'_>,
     ) {
         let (summed, is_lane) = (self.loops[place], place + 1 == self.loops.len());
-        self.loops[place].len = sum_count(is_lane, summed.len);
+        self.loops[place].len = sums;
         self.operands.sizes[0] = size;
         ensure(self.set_dense(0, out, |_| true) == len, "no room for the sums");
         if is_lane {
             self.loops[place].len = summed.len;
         } else {
-            self.loops[..=place].rotate_right(1);
-            self.loops.remove_first(1);
+            self.loops.retain(|l| l.len > 1);
+            self.loops.iter_mut().for_each(|l| l.kept = true);
+            self.merge();
         }
         let [outer @ .., neighbours] = &self.loops[..] else { return };
         let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
@@ -244,7 +273,9 @@ impl ErasedNest {
         if is_lane {
             return for_each_index(outer, &at, &mut |at| loops.lanes(at, then));
         }
-        let at_once = if summed.len < 2 * GROUP_ROWS { summed.len } else { GROUP_ROWS };
+        let (rest, group) = (summed.len % sums, self.group_rows(&summed, sums));
+        let summed = Loop { len: summed.len / sums, strides: scaled(&summed.strides, sums), ..summed };
+        let at_once = if summed.len < 2 * group { summed.len } else { group };
         let mut done = 0;
         while done < summed.len {
             let group = Loop { len: at_once.min(summed.len - done), ..summed };
@@ -258,6 +289,11 @@ impl ErasedNest {
             for_each_index(outer, &at, &mut |at| loops.rows(at, &group, done > 0, then));
             at = summed.moved(&at, [0, taken]);
             done += taken;
+        }
+        if rest > 0 {
+            loops.outside = Loop::ONE_STEP;
+            loops.neighbours.len = loops.neighbours.len / sums * rest;
+            loops.rows(&at, &Loop::ONE_STEP, true, then);
         }
     }
 }

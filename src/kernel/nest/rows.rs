@@ -16,8 +16,8 @@ use super::arrange::RawOutput;
 use super::cut::{Block, advance};
 use super::panels::{NARROW, PanelLoops, Panels, WIDE};
 use super::{
-    BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Loop, Nest, OPERANDS, Output,
-    Pointers, RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
+    BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
+    RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
 use crate::kernel::memory::{CACHE_LINE, Gather, Scratch, Slot, Slots, copy_share, gather, gather_of};
 use crate::kernel::operation::Operation;
@@ -30,8 +30,9 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::iter::zip;
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, needs_drop};
+use core::mem::{MaybeUninit, needs_drop, replace};
 use core::ops::Mul;
+use core::ptr::null_mut;
 use core::slice;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
 use num_traits::Zero;
@@ -247,10 +248,13 @@ unsafe fn combine<
         // SAFETY: The caller promises these elements. Every sum was written.
         unsafe {
             for _ in 1..steps {
+                // LLVM would change some of these sums, of a maximum, by masked stores: seven times as long
+                let mut next = [const { MaybeUninit::<A>::uninit() }; N];
                 for i in 0..N {
                     let element = map.map(E::refs_at::<MOVING>(&at, i));
-                    sums[i] = MaybeUninit::new(op.apply(sums[i].assume_init_ref().clone(), element));
+                    next[i].write(op.apply(sums[i].assume_init_ref().clone(), element));
                 }
+                sums = next;
                 advance(&mut at, &step_strides, E::COUNT);
             }
             for i in 0..N {
@@ -465,18 +469,13 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
     unsafe fn rows(&self, block: &Block) {
         match block.moving {
             Some(moving)
-                if const { fits_panels::<A>() } && block.row.len >= NARROW && block.steps.len == 1 =>
+                if const { fits_panels::<A>() } && block.row.len >= NARROW && block.rounds.len == 1 =>
             {
                 // a sum of one row is a copy of its elements
-                PanelLoops::of_rows(block, moving).rows(
-                    &block.at,
-                    &Loop::ONE_STEP,
-                    false,
-                    &mut |at, panels| {
-                        // SAFETY: The caller promises these elements.
-                        unsafe { self.panels(at, panels) };
-                    },
-                );
+                PanelLoops::of_rows(block, moving).rows(&block.at, &block.steps, false, &mut |at, panels| {
+                    // SAFETY: The caller promises these elements.
+                    unsafe { self.panels(at, panels) };
+                });
             }
             _ => {
                 let &Self { mut map, op, .. } = self;
@@ -804,16 +803,20 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
         let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
-        let share =
-            in_tile.fold(largest, usize::saturating_mul).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
-        let share = share.min(copy_share(most));
+        let full = in_tile.fold(1, usize::saturating_mul);
+        let share = full.saturating_mul(largest).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
+        // the first elements of copies of full tiles
+        let (share, mut copies_of) = (share.min(copy_share(most)), [null_mut(); OPERANDS]);
         let copies = scratch.bytes(share * most);
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_tile(tile, &mut |part| {
             let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
             for k in copied.operands() {
-                // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
-                unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
+                let first = if steps(&part.loops) == full { part.operands.at[k] } else { null_mut() };
+                if replace(&mut copies_of[k], first) != first || first.is_null() {
+                    // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
+                    unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
+                }
             }
             // pointers are taken after all copies are made: the next copy would invalidate them
             let start = copies.as_mut_ptr().cast::<u8>();
@@ -1056,6 +1059,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self
     }
 
+    /// The nest with long rows next to short lanes. See [`lengthen_rows`](ErasedNest::lengthen_rows).
+    pub(crate) fn with_long_rows(self) -> Self {
+        if !self.is_stored() {
+            self.erased.lengthen_rows();
+        }
+        self
+    }
+
     /// The nest with short lanes outside of long rows. See [`turn_short_lanes`](ErasedNest::turn_short_lanes).
     pub(crate) fn turned(self) -> Self {
         // the elements of an array are read where they are
@@ -1077,26 +1088,23 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
     }
 
-    /// The sum loop, along which elements are combined in registers, if there is one.
+    /// The place of the sum loop, along which elements are combined in registers, if there is one, and the number of sums along it.
     #[inline]
-    pub(crate) fn sum_loop(&self) -> Option<usize> {
+    pub(crate) fn sum_loop(&self) -> Option<(usize, usize)> {
         let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
-        if !fits_panels || self.is_stored() && self.erased.is_folded_in_place(size_of::<A>()) {
-            return None;
-        }
-        self.erased.sum_loop(size_of::<A>())
+        if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None }
     }
 
-    /// Writes sums along the loop at `place` to slots, in the order of the loops: see [`sum_count`](super::sum_count).
+    /// Writes sums along the [sum loop](Self::sum_loop) to slots, in the order of the loops.
     ///
     /// # Panics
-    /// If the number of slots differs, or if the loop is not the [`sum_loop`](Self::sum_loop).
+    /// If the number of slots differs, or if there is no such loop.
     #[inline]
-    pub(crate) fn sum_along<'t>(self, place: usize, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        ensure(self.sum_loop() == Some(place), "no sums along this loop");
+    pub(crate) fn sum_along<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        let sum_loop = self.sum_loop().expect("a sum loop");
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
-        self.erased.for_each_sums(place, out, &mut |at, panels| {
+        self.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
             // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
             unsafe { element_loops.panels(at, panels) };
         });

@@ -6,7 +6,7 @@
 use super::fold::{Fold, fold};
 use crate::kernel::map::near_loop;
 use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, sum_count};
+use crate::kernel::nest::{Dropped, Loop, Nest, ROUNDS, Reduction};
 use crate::kernel::threads::{GRAIN, is_worth_halving};
 
 /// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one if the nest has an output. A
@@ -14,18 +14,20 @@ use crate::kernel::threads::{GRAIN, is_worth_halving};
 /// whole, as long as there are others.
 pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
     let (loops, sum_loop, most) = (nest.loops(), nest.sum_loop(), BLOCK_BYTES / size_of::<A>());
+    let is_summed = |place: usize| sum_loop.is_some_and(|(summed, _)| summed == place);
     let is_large = is_worth_halving(loops, GRAIN);
     let has_output = nest.has_output();
     if !has_output {
         // more rows in one sum would make the error large
-        let rows = sum_loop.filter(|&place| place + 1 < loops.len() && loops[place].len() > MAX_ROWS);
-        if rows.is_some() {
-            return rows;
+        if let Some((place, sums)) = sum_loop.filter(|&(place, _)| place + 1 < loops.len()) {
+            if loops[place].len() > ROUNDS * sums * nest.group_rows(&loops[place], sums) {
+                return Some(place);
+            }
         }
         let elements = lengths(loops, sum_loop).map(|axis| axis.0).fold(1, usize::saturating_mul);
         // measured on 2026-11-27 with `by_hand` and `cliffs` on a Xeon: elements in place may be more; with an outer reduced loop,
         // most of the elements would be copied for sums that are as fast in two blocks
-        let outer = loops.first().filter(|l| !l.is_kept() && sum_loop != Some(0)).map(Loop::len);
+        let outer = loops.first().filter(|l| !l.is_kept() && !is_summed(0)).map(Loop::len);
         let (in_place, inner) = (nest.elements().is_some(), outer.map_or(0, |len| elements / len));
         let fits = if in_place { elements <= 4 * most } else { elements.max(4 * inner) <= most };
         if !is_large && fits && nest.to_copy().1 == 0 {
@@ -37,8 +39,7 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) ->
     let may_be_cut = |&place: &usize| loops[place].is_kept() == has_output || Some(place) == first_kept;
     let near = near_loop(nest).filter(|_| sum_loop.is_none());
     let is_last = |&place: &usize| {
-        sum_loop == Some(place)
-            || near.is_some_and(|(near, steps)| near == place && loops[place].len() < 2 * steps)
+        is_summed(place) || near.is_some_and(|(near, steps)| near == place && loops[place].len() < 2 * steps)
     };
     let mut places = (0..loops.len()).filter(may_be_cut);
     places.clone().find(|place| !is_last(place)).or_else(|| places.next())
@@ -51,10 +52,10 @@ pub(super) fn results_fit(loops: &[Loop], size: usize) -> bool {
 }
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
-fn lengths(loops: &[Loop], sum_loop: Option<usize>) -> impl Iterator<Item = (usize, bool)> {
-    loops.iter().enumerate().map(move |(place, l)| {
-        let is_summed = sum_loop == Some(place);
-        (if is_summed { sum_count(place + 1 == loops.len(), l.len()) } else { l.len() }, l.is_kept())
+fn lengths(loops: &[Loop], sum_loop: Option<(usize, usize)>) -> impl Iterator<Item = (usize, bool)> {
+    loops.iter().enumerate().map(move |(place, l)| match sum_loop {
+        Some((summed, sums)) if summed == place => (sums, l.is_kept()),
+        _ => (l.len(), l.is_kept()),
     })
 }
 
@@ -79,7 +80,7 @@ pub(super) fn results<'m, A: Clone>(
     let is_reduced = count < len;
     let mut elements = memory.vec(len + if is_reduced { count } else { 0 });
     elements.filled(len, |slots| match sum_loop {
-        Some(place) => block.sum_along(place, slots),
+        Some(_) => block.sum_along(slots),
         None => block.fill(slots),
     });
     if let Some(prepare) = prepare {

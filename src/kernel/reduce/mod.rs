@@ -244,6 +244,7 @@ fn reduce_copied<'s, A: Clone>(
 #[inline(never)]
 fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
     let mut erased = ErasedNest::new();
+    let nest = nest.with_long_rows();
     let inputs = nest.inputs(&mut erased).turned();
     if place_to_halve(&inputs).is_some() || inputs.to_copy().1 > 0 {
         return nest.store_results(&reduce_halves(inputs, memory).1);
