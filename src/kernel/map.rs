@@ -22,11 +22,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, copy_share};
+use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch};
 use super::nest::{
     Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, MapElement, NARROW, Nest, ONE_BY_ONE, Output,
-    RowsOf, SerialPass, SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill,
-    par_visit, steps as steps_of, visit,
+    RowsOf, SerialPass, SharedVisitor, Steps, Visit, Visitor, Write, Written, copy_share, fill, is_dense,
+    par_fill, par_visit, steps as steps_of, visit,
 };
 use super::source::Cloned;
 use core::mem::needs_drop;

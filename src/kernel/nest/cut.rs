@@ -5,7 +5,6 @@
 use super::arrange::RawOutput;
 use super::panels::{NARROW, Panels, ROUNDS, WIDE};
 use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
-use crate::kernel::memory::Gather;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 pub(crate) struct Block {
@@ -48,17 +47,6 @@ impl ErasedNest {
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
         self.operands.plain.contains(k)
-    }
-
-    /// What copies the elements of input `k`, if they are plain numbers.
-    pub(crate) fn gather(&self, k: usize) -> Gather {
-        self.operands.info.gathers[k]
-    }
-
-    /// The first element of operand `k`.
-    #[inline(always)]
-    pub(crate) fn pointer(&self, k: usize) -> *const u8 {
-        self.operands.at[k]
     }
 
     /// Calls `then` with blocks of the two innermost loops.

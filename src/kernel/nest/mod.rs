@@ -18,12 +18,14 @@
 mod arrange;
 mod bases;
 mod cut;
+mod gather;
 mod operands;
 mod panels;
 mod rows;
 
 pub(crate) use bases::{BaseInputs, BaseOutput, Form};
 pub(crate) use cut::is_dense;
+pub(crate) use gather::copy_share;
 use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,

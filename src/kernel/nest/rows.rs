@@ -14,12 +14,13 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, advance};
+use super::gather::{Gather, copy_share, gather, gather_of};
 use super::panels::{NARROW, PanelLoops, Panels, WIDE};
 use super::{
     BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
     RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
-use crate::kernel::memory::{CACHE_LINE, Gather, Scratch, Slot, Slots, copy_share, gather, gather_of};
+use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::{Fold, FoldLoops};
 use crate::kernel::simd::{Work, dispatch_or, plain_size};
