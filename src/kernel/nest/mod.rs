@@ -33,8 +33,8 @@ pub(crate) use operands::{
 pub(crate) use panels::{NARROW, ROUNDS, WIDE};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
-    MapReduce, Reduction, RowsOf, SendHalves, SerialPass, SharedVisitor, Store, Visit, Visitor, Write,
-    can_leak, fill, for_each_lane, par_fill, par_visit, visit,
+    MapReduce, Planned, Reduction, RowsOf, RunHalf, SendHalves, SerialPass, SharedVisitor, Store, Visit,
+    Visitor, Write, can_leak, fill, for_each_lane, par_fill, par_visit, visit,
 };
 
 use super::ensure;

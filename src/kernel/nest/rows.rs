@@ -15,7 +15,7 @@
 use super::arrange::RawOutput;
 use super::cut::{Block, advance};
 use super::gather::{Gather, copy_share, gather, gather_of};
-use super::panels::{NARROW, PanelLoops, Panels, WIDE};
+use super::panels::{NARROW, PanelLoops, Panels, SumLoop, WIDE};
 use super::{
     BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
     RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
@@ -27,12 +27,11 @@ use crate::kernel::simd::{Work, dispatch_or, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts, in_two, is_worth_halving};
 use crate::kernel::{ensure, map};
-use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop, replace};
-use core::ops::Mul;
+use core::ops::{Deref, Mul};
 use core::ptr::null_mut;
 use core::slice;
 use ndarray::{ArrayView, ArrayViewMut, Dimension};
@@ -272,36 +271,33 @@ unsafe fn combine<
     }
 }
 
-/// [`Elements::panels`] for any number of neighbours, one after the other.
+/// Combines the elements of each output of a block, one after the other. Results are added to the outputs if `is_added`.
 ///
 /// # Safety
-/// As for [`Elements::panels`].
+/// As for [`Rows::rows`].
 #[inline(never)]
 unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
-    at: &Pointers,
-    panels: &Panels<'_>,
+    block: &Block,
+    mut is_added: bool,
     map: &mut M,
     op: O,
 ) {
-    let (&Panels { count, width, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
-    for _ in 0..count {
-        let mut first_at = panel_at;
-        for i in 0..width {
-            if i >= overlap {
-                // SAFETY: The caller promises these elements.
-                unsafe {
-                    let (mut at, mut sum) = (first_at, map.map(E::refs_at::<0>(&first_at, 0)));
-                    for _ in 1..steps {
-                        advance(&mut at, panels.step_strides, E::COUNT);
-                        sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
-                    }
-                    let out = first_at[0].cast::<A>();
-                    out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
+    let mut round_at = block.at;
+    for _ in 0..block.rounds.len {
+        block.for_each(&round_at, E::COUNT, |at| {
+            // SAFETY: The caller promises these elements.
+            unsafe {
+                let (mut at, out) = (*at, at[0].cast::<A>());
+                let mut sum = map.map(E::refs_at::<0>(&at, 0));
+                for _ in 1..block.steps.len {
+                    advance(&mut at, &block.steps.strides, E::COUNT);
+                    sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
                 }
+                out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
             }
-            advance(&mut first_at, panels.neighbours, E::COUNT);
-        }
-        advance(&mut panel_at, panels.panel_strides, E::COUNT);
+        });
+        advance(&mut round_at, &block.rounds.strides, E::COUNT);
+        is_added = true;
     }
 }
 
@@ -418,7 +414,7 @@ unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut 
         None => Some(visit),
     };
     if let Some(visit) = rest {
-        block.for_each(E::COUNT, |at| {
+        block.for_each(&block.at, E::COUNT, |at| {
             // SAFETY: The caller promises these elements.
             unsafe { visit.visit(&mut *at[0].cast::<T>(), E::refs_at::<0>(at, 0)) };
         });
@@ -481,10 +477,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
             _ => {
                 let &Self { mut map, op, .. } = self;
                 // SAFETY: As the caller promises.
-                let mut combine = |at: &Pointers, panels: &Panels<'_>| unsafe {
-                    combine_one_by_one::<A, E, M, O>(at, panels, &mut map, op);
-                };
-                block.for_each_round(E::COUNT, &mut combine);
+                unsafe { combine_one_by_one::<A, E, M, O>(block, false, &mut map, op) };
             }
         }
     }
@@ -534,8 +527,9 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
     /// Combines the panels in a loop that is not compiled for a CPU.
     #[inline(always)]
     fn one_by_one(mut self) {
+        let block = self.panels.block(self.at);
         // SAFETY: See the field.
-        unsafe { combine_one_by_one::<A, E, M, O>(self.at, self.panels, &mut self.map, self.op) };
+        unsafe { combine_one_by_one::<A, E, M, O>(&block, self.panels.is_added, &mut self.map, self.op) };
     }
 }
 
@@ -835,18 +829,29 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     }
 }
 
-/// Where results are stored: in slots of a new array, or in elements of an existing one.
+/// What results are stored in: slots of a new array, or, by these rows, elements of an existing one.
+#[derive(Clone, Copy)]
+enum Into<'t> {
+    Slots,
+    Elements(&'t dyn Rows),
+}
+
+/// Where results are stored.
 pub(crate) struct Destination<'t, 's, A> {
     out: RawOutput<'t>,
-    /// Stores results in elements; `None` for slots.
-    store: Option<&'t dyn Rows>,
+    into: Into<'t>,
     types: Invariant<(&'s (), A)>,
 }
 
 impl<'t, 's, A> Destination<'t, 's, A> {
     #[inline]
     pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
-        Self { out: out.raw(), store: None, types: PhantomData }
+        Self { out: out.raw(), into: Into::Slots, types: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn has_slots(&self) -> bool {
+        matches!(self.into, Into::Slots)
     }
 
     #[inline]
@@ -857,7 +862,7 @@ impl<'t, 's, A> Destination<'t, 's, A> {
     /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
     pub(crate) fn into_slots(self) -> Result<Slots<'t, 's, A>, Self> {
-        let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
+        let len = if self.has_slots() { standard_len(self.out.axes) } else { None };
         // SAFETY: The slots are contiguous, and the destination had them alone.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
@@ -878,7 +883,7 @@ impl<'s, A: Clone> Destination<'_, 's, A> {
         len: usize,
         dropped: Dropped<'_>,
     ) -> Result<Written<'s>, Self> {
-        if self.store.is_some() || source.prepare().is_some() {
+        if !self.has_slots() || source.prepare().is_some() {
             return Err(self);
         }
         let rows: &dyn Rows = source.element_loops();
@@ -892,17 +897,18 @@ impl<'s, A: Clone> Destination<'_, 's, A> {
     }
 
     /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
+    #[inline(never)]
     pub(crate) fn fill_by(
         self,
         fill: impl for<'t> FnOnce(Destination<'_, 't, A>) -> Written<'t>,
     ) -> Written<'s> {
-        let Some(store) = self.store else { return fill(self) };
+        let Into::Elements(store) = self.into else { return fill(self) };
         let sizes = self.out.axes.sizes;
         let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
         let mut results = scratch.vec::<A>(len);
         let results = results.filled(len, |mut slots| {
             let out = standard_output(&mut slots, sizes, &strides);
-            fill(Destination { out, store: None, types: PhantomData })
+            fill(Destination { out, into: Into::Slots, types: PhantomData })
         });
         let inputs = RawInputs {
             at: [results.as_ptr().cast(); OPERANDS - 1],
@@ -928,7 +934,7 @@ fn standard_output<'o, A>(
 impl<'t, A> Destination<'t, 'static, A> {
     #[inline]
     pub(crate) fn elements<S: Store<A>>(out: Output<'t, A>, store: &'t SharedVisitor<S, A, (A,)>) -> Self {
-        Self { out: out.raw(), store: Some(store), types: PhantomData }
+        Self { out: out.raw(), into: Into::Elements(store), types: PhantomData }
     }
 }
 
@@ -948,8 +954,7 @@ unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
-    /// Stores results in elements; `None` for slots, or without outputs.
-    store: Option<&'a dyn Rows>,
+    into: Into<'a>,
     brand: Invariant<&'s ()>,
 }
 
@@ -962,40 +967,46 @@ impl<A> Clone for Reduction<'_, '_, A> {
 
 impl<A> Copy for Reduction<'_, '_, A> {}
 
-/// Runs a half of a reduction. Its results are written or returned. Not a closure, which might have state.
-type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> (Written<'s>, Vec<A>);
+/// Runs a half of a reduction. Not a closure, which might have state.
+pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> R;
 
 /// A half of a reduction, which may be sent to another thread.
-struct Half<'n, 'a, 's, A> {
+struct Half<'n, 'a, 's, A, R> {
     nest: Option<Nest<'n, Reduction<'a, 's, A>>>,
-    run: RunHalf<'a, 's, A>,
-    result: Option<(Written<'s>, Vec<A>)>,
+    run: RunHalf<'a, 's, A, R>,
+    result: Option<R>,
 }
 
 // SAFETY: [`SendHalves`] alone sends them, which requires `Send` and `Sync` of elements, `Sync` of inputs' elements and operations;
 // a parallel source has closures that are `Sync`. [`Source::prepared`] adds a shared element only. For `store`, see [`Store`].
 // Copies of inputs are plain numbers, which both halves read.
-unsafe impl<A> Send for Half<'_, '_, '_, A> {}
+unsafe impl<A, R> Send for Half<'_, '_, '_, A, R> {}
+
+/// A [`Half`] without its types.
+trait RunOnce: Send {
+    fn run(&mut self);
+}
+
+impl<A, R> RunOnce for Half<'_, '_, '_, A, R> {
+    #[inline]
+    fn run(&mut self) {
+        self.result = self.nest.take().map(|nest| (self.run)(nest, &mut Scratch::new()));
+    }
+}
 
 /// Runs halves of reductions to elements `A` on two threads. Only parallel calls make one, so that other programs do not link a thread
 /// pool.
 #[derive(Clone)]
-pub(crate) struct SendHalves<A>(fn(&mut Half<'_, '_, '_, A>, &mut Half<'_, '_, '_, A>));
+pub(crate) struct SendHalves<A>(fn(&mut dyn RunOnce, &mut dyn RunOnce), Invariant<A>);
 
 impl<A: Send + Sync> SendHalves<A> {
     /// For a source of these inputs and this operation.
     #[inline(always)]
     pub(crate) fn of<E: Sync, O: Sync>(_: &Inputs<'_, E>, _: &FoldLoops<A, O>) -> Self {
-        Self(|first, second| {
+        let in_two = |first: &mut dyn RunOnce, second: &mut dyn RunOnce| {
             in_two(|| first.run(), || second.run());
-        })
-    }
-}
-
-impl<A> Half<'_, '_, '_, A> {
-    #[inline]
-    fn run(&mut self) {
-        self.result = self.nest.take().map(|nest| (self.run)(nest, &mut Scratch::new()));
+        };
+        Self(in_two, PhantomData)
     }
 }
 
@@ -1011,27 +1022,36 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         erased: &'n mut ErasedNest,
         source: &'a Source<'a, A>,
         shape: &[usize],
-        destination: Option<Destination<'a, 's, A>>,
+        destination: Destination<'a, 's, A>,
         dropped: Dropped<'_>,
     ) -> Option<Self> {
-        let (out, store) = match destination {
-            None => (None, None),
-            Some(Destination { out, store, .. }) => (Some(out), store),
-        };
-        if erased.build(shape, out, dropped, source.inputs()) {
-            return None;
-        }
-        Some(Self { erased, pass: Reduction { source, store, brand: PhantomData } })
+        let is_empty = erased.build(shape, Some(destination.out), dropped, source.inputs());
+        let pass = Reduction { source, into: destination.into, brand: PhantomData };
+        (!is_empty).then_some(Self { erased, pass })
+    }
+
+    /// A nest along the axes of `shape`, that of the source, without outputs; `None` if there is no index.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    pub(crate) fn reading(
+        erased: &'n mut ErasedNest,
+        source: &'a Source<'a, A>,
+        shape: &[usize],
+    ) -> Option<Self> {
+        let is_empty = erased.build(shape, None, None, source.inputs());
+        (!is_empty)
+            .then_some(Self { erased, pass: Reduction { source, into: Into::Slots, brand: PhantomData } })
     }
 
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
     #[inline]
-    pub(crate) fn run_halves(
+    pub(crate) fn run_halves<R>(
         self,
         place: usize,
         scratch: &mut Scratch,
-        run: RunHalf<'a, 's, A>,
-    ) -> [(Written<'s>, Vec<A>); 2] {
+        run: RunHalf<'a, 's, A, R>,
+    ) -> [R; 2] {
         let send = self.pass.source.halves().filter(|_| is_worth_halving(self.loops(), GRAIN));
         let mut second = ErasedNest::on_heap();
         let [first, second] = self.halves(place, &mut second);
@@ -1089,27 +1109,13 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
     }
 
-    /// The place of the sum loop, along which elements are combined in registers, if there is one, and the number of sums along it.
+    /// The nest with its [sum loop](ErasedNest::sum_loop).
     #[inline]
-    pub(crate) fn sum_loop(&self) -> Option<(usize, usize)> {
+    pub(crate) fn planned(self) -> Planned<'n, 'a, 's, A> {
         let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
-        if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None }
-    }
-
-    /// Writes sums along the [sum loop](Self::sum_loop) to slots, in the order of the loops.
-    ///
-    /// # Panics
-    /// If the number of slots differs, or if there is no such loop.
-    #[inline]
-    pub(crate) fn sum_along<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let sum_loop = self.sum_loop().expect("a sum loop");
-        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
-        let out = (slots.start().cast(), len, size_of::<A>());
-        self.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
-            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
-            unsafe { element_loops.panels(at, panels) };
-        });
-        Written(len, PhantomData)
+        let sum_loop =
+            if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None };
+        Planned { nest: self, sum_loop }
     }
 
     /// Writes the elements to slots, in the order of the loops.
@@ -1142,9 +1148,57 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If there are more or fewer results than outputs, or no output.
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
-        let store = self.pass.store.unwrap_or(self.fold());
+        let rows = match self.pass.into {
+            Into::Slots => self.fold(),
+            Into::Elements(store) => store,
+        };
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: RowPass::new(store) }.run_rows()
+        Nest { erased: self.erased, pass: RowPass::new(rows) }.run_rows()
+    }
+}
+
+/// A nest with its sum loop, along which elements are combined in registers, if there is one.
+pub(crate) struct Planned<'n, 'a, 's, A> {
+    nest: Nest<'n, Reduction<'a, 's, A>>,
+    sum_loop: Option<SumLoop>,
+}
+
+impl<'n, 'a, 's, A> Deref for Planned<'n, 'a, 's, A> {
+    type Target = Nest<'n, Reduction<'a, 's, A>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.nest
+    }
+}
+
+impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
+    pub(crate) fn sum_loop(&self) -> Option<SumLoop> {
+        self.sum_loop
+    }
+
+    pub(crate) fn into_nest(self) -> Nest<'n, Reduction<'a, 's, A>> {
+        self.nest
+    }
+
+    /// The elements, if they are stored, contiguous in the order of the loops, and not combined in registers first.
+    pub(crate) fn in_place(&self) -> Option<&'n [A]> {
+        if self.sum_loop.is_none() { self.elements() } else { None }
+    }
+
+    /// Writes the sums along the sum loop to slots, or else the elements, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    #[inline]
+    pub(crate) fn fill<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        let Some(sum_loop) = self.sum_loop else { return self.nest.fill(slots) };
+        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
+        let out = (slots.start().cast(), len, size_of::<A>());
+        self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
+            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
+            unsafe { element_loops.panels(at, panels) };
+        });
+        Written(len, PhantomData)
     }
 }
 
@@ -1156,8 +1210,7 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline]
     pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
-        let stored =
-            if self.is_stored() { Nest::reducing(&mut erased, self, shape, None, None) } else { None };
+        let stored = if self.is_stored() { Nest::reading(&mut erased, self, shape) } else { None };
         if let Some(nest) = stored {
             return nest.fill(slots);
         }
@@ -1215,7 +1268,7 @@ pub(crate) fn for_each_lane<A: Clone>(
     erased.for_each_tile(&tile, &mut |part| {
         let out = part.operands.at[0].cast::<A>();
         part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
-            block.for_each(source.inputs().info.count, |at| {
+            block.for_each(&block.at, source.inputs().info.count, |at| {
                 // SAFETY: The source's loops have the types of its inputs.
                 let mut element = unsafe { element_loops.one(at) };
                 if let Some(prepare) = source.prepare() {
@@ -1309,7 +1362,7 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
         let Bases { forms, out, .. } = self.pass;
         ensure(self.erased.has_distinct_outputs(), "two bases of the output share elements");
         self.erased.for_each_block(&mut |block| {
-            block.for_each(E::COUNT, |at| {
+            block.for_each(&block.at, E::COUNT, |at| {
                 // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index
                 // leads. The views do not outlive the call. For layouts, see `Forms::views`.
                 unsafe {
