@@ -164,6 +164,11 @@ impl Block {
         if total == 0 || total > SMALL_NEST {
             return (total == 0).then_some(0);
         }
+        // contiguous elements to one output are one loop
+        if out.axes.sizes.is_empty() && total <= ONE_BY_ONE && inputs.are_standard(shape) {
+            (self.steps.len, self.steps.strides) = (total, info.sizes.map(usize::cast_signed));
+            return Some(1);
+        }
         let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
             let [inner, outer] = match stride {
                 Some(_) => [&mut self.row, &mut self.rows],
