@@ -30,7 +30,7 @@ use operands::standard_strides;
 pub(crate) use operands::{
     AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
 };
-pub(crate) use panels::{NARROW, ROUNDS, WIDE};
+pub(crate) use panels::{NARROW, ROUNDS, SumLoop, WIDE};
 pub(crate) use rows::{
     Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
     MapReduce, Planned, Reduction, RowsOf, RunHalf, SendHalves, SerialPass, SharedVisitor, Store, Visit,
