@@ -1,0 +1,408 @@
+//! Reductions of a source, and where their results go.
+//!
+//! Threads share halves of sources with [`SendHalves`]: see [`Half`].
+
+use super::arrange::RawOutput;
+use super::closures::{Invariant, Rows, SharedVisitor, fits_panels};
+use super::elements::{Elements, Visit};
+use super::gather::gather;
+use super::operands::standard_strides;
+use super::passes::{RowPass, ShapePass, standard_output};
+use super::{
+    Dropped, ErasedNest, InputSet, Inputs, Nest, OPERANDS, Output, RawInputs, Steps, Written, is_dense,
+    standard_len, steps,
+};
+use crate::kernel::memory::{Scratch, Slot, Slots};
+use crate::kernel::reduce::{Fold, FoldLoops};
+use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
+use crate::kernel::threads::{GRAIN, in_two, is_worth_halving};
+use crate::kernel::{ensure, map};
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::ops::Mul;
+use core::slice;
+use num_traits::Zero;
+
+/// Where results are stored: in slots of a new array, or in elements of an existing one.
+pub(crate) struct Destination<'t, 's, A> {
+    out: RawOutput<'t>,
+    /// Stores results in elements; `None` for slots.
+    store: Option<&'t dyn Rows>,
+    types: Invariant<(&'s (), A)>,
+}
+
+impl<'t, 's, A> Destination<'t, 's, A> {
+    #[inline]
+    pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
+        Self { out: out.raw(), store: None, types: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self) -> &'t [usize] {
+        self.out.axes.sizes
+    }
+
+    /// The slots in the order of the axes, if they are contiguous in this order.
+    #[inline]
+    pub(crate) fn into_slots(self) -> Result<Slots<'t, 's, A>, Self> {
+        let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
+        // SAFETY: The slots are contiguous, and the destination had them alone.
+        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
+    }
+}
+
+impl<'s, A: Clone> Destination<'_, 's, A> {
+    /// Writes the results of a source with `len` elements to slots, if it has few, or as many as there are slots. See
+    /// [`Nest::reducing`] for the other arguments.
+    ///
+    /// # Errors
+    /// Returns the destination if elements must be combined in a nest, prepared, or written by several threads, or if the outputs
+    /// are no slots.
+    #[inline]
+    pub(crate) fn write(
+        self,
+        source: &Source<'_, A>,
+        shape: &[usize],
+        len: usize,
+        dropped: Dropped<'_>,
+    ) -> Result<Written<'s>, Self> {
+        if self.store.is_some() || source.prepare().is_some() {
+            return Err(self);
+        }
+        let rows: &dyn Rows = source.element_loops();
+        let pass = ShapePass { shape, dropped, ..ShapePass::new(self.out, source.inputs(), rows) };
+        match pass.run_few() {
+            Some(count) => Ok(Written(count, PhantomData)),
+            // nothing is reduced
+            None if source.halves().is_none() && len == self.shape().iter().product() => Ok(pass.run_nest()),
+            None => Err(self),
+        }
+    }
+
+    /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
+    pub(crate) fn fill_by(
+        self,
+        fill: impl for<'t> FnOnce(Destination<'_, 't, A>) -> Written<'t>,
+    ) -> Written<'s> {
+        let Some(store) = self.store else { return fill(self) };
+        let sizes = self.out.axes.sizes;
+        let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
+        let mut results = scratch.vec::<A>(len);
+        let results = results.filled(len, |mut slots| {
+            let out = standard_output(&mut slots, sizes, &strides);
+            fill(Destination { out, store: None, types: PhantomData })
+        });
+        let inputs = RawInputs {
+            at: [results.as_ptr().cast(); OPERANDS - 1],
+            sizes: [sizes; OPERANDS - 1],
+            strides: [&strides; OPERANDS - 1],
+            info: const { &<(A,)>::INFO },
+        };
+        ShapePass::new(self.out, &inputs, store).run()
+    }
+}
+
+/// No slots have the brand `'static`.
+impl<'t, A> Destination<'t, 'static, A> {
+    #[inline]
+    pub(crate) fn elements<S: Store<A>>(out: Output<'t, A>, store: &'t SharedVisitor<S, A, (A,)>) -> Self {
+        Self { out: out.raw(), store: Some(store), types: PhantomData }
+    }
+}
+
+/// Stores a result in an element.
+///
+/// # Safety
+/// Threads may share it if they may share elements.
+pub(crate) unsafe trait Store<A>: Visit<A, (A,)> + Copy {}
+
+// SAFETY: It has no state.
+unsafe impl<A: Clone> Store<A> for Cloned {}
+// SAFETY: It has no state.
+unsafe impl<A: Clone + Zero> Store<A> for Added {}
+// SAFETY: It has a reference to an element.
+unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {}
+
+/// A pass that reduces a source. If its output has slots, their brand is `'s`.
+pub(crate) struct Reduction<'a, 's, A> {
+    source: &'a Source<'a, A>,
+    /// Stores results in elements; `None` for slots, or without outputs.
+    store: Option<&'a dyn Rows>,
+    brand: Invariant<&'s ()>,
+}
+
+impl<A> Clone for Reduction<'_, '_, A> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Reduction<'_, '_, A> {}
+
+/// Runs a half of a reduction. Its results are written or returned. Not a closure, which might have state.
+type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> (Written<'s>, Vec<A>);
+
+/// A half of a reduction, which may be sent to another thread.
+struct Half<'n, 'a, 's, A> {
+    nest: Option<Nest<'n, Reduction<'a, 's, A>>>,
+    run: RunHalf<'a, 's, A>,
+    result: Option<(Written<'s>, Vec<A>)>,
+}
+
+// SAFETY: [`SendHalves`] alone sends them, which requires `Send` and `Sync` of elements, `Sync` of inputs' elements and operations;
+// a parallel source has closures that are `Sync`. [`Source::prepared`] adds a shared element only. For `store`, see [`Store`].
+// Copies of inputs are plain numbers, which both halves read.
+unsafe impl<A> Send for Half<'_, '_, '_, A> {}
+
+/// Runs halves of reductions to elements `A` on two threads. Only parallel calls make one, so that other programs do not link a thread
+/// pool.
+#[derive(Clone)]
+pub(crate) struct SendHalves<A>(fn(&mut Half<'_, '_, '_, A>, &mut Half<'_, '_, '_, A>));
+
+impl<A: Send + Sync> SendHalves<A> {
+    /// For a source of these inputs and this operation.
+    #[inline(always)]
+    pub(crate) fn of<E: Sync, O: Sync>(_: &Inputs<'_, E>, _: &FoldLoops<A, O>) -> Self {
+        Self(|first, second| {
+            in_two(|| first.run(), || second.run());
+        })
+    }
+}
+
+impl<A> Half<'_, '_, '_, A> {
+    #[inline]
+    fn run(&mut self) {
+        self.result = self.nest.take().map(|nest| (self.run)(nest, &mut Scratch::new()));
+    }
+}
+
+impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
+    /// A nest along the axes of `shape`, that of the source. The destination has its axes that are not `dropped`, in order, each
+    /// with the same size or with size 1. Without a set of dropped axes, the destination lacks the leading ones. `None` if there
+    /// is no index.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    #[inline]
+    pub(crate) fn reducing(
+        erased: &'n mut ErasedNest,
+        source: &'a Source<'a, A>,
+        shape: &[usize],
+        destination: Option<Destination<'a, 's, A>>,
+        dropped: Dropped<'_>,
+    ) -> Option<Self> {
+        let (out, store) = match destination {
+            None => (None, None),
+            Some(Destination { out, store, .. }) => (Some(out), store),
+        };
+        if erased.build(shape, out, dropped, source.inputs()) {
+            return None;
+        }
+        Some(Self { erased, pass: Reduction { source, store, brand: PhantomData } })
+    }
+
+    /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
+    #[inline]
+    pub(crate) fn run_halves(
+        self,
+        place: usize,
+        scratch: &mut Scratch,
+        run: RunHalf<'a, 's, A>,
+    ) -> [(Written<'s>, Vec<A>); 2] {
+        let send = self.pass.source.halves().filter(|_| is_worth_halving(self.loops(), GRAIN));
+        let mut second = ErasedNest::on_heap();
+        let [first, second] = self.halves(place, &mut second);
+        let Some(send) = send else { return [run(first, scratch), run(second, scratch)] };
+        let mut first = Half { nest: Some(first), run, result: None };
+        let mut second = Half { nest: Some(second), run, result: None };
+        send.0(&mut first, &mut second);
+        [first.result, second.result].map(|result| result.expect("both have run"))
+    }
+
+    /// The loops that combine elements.
+    #[inline]
+    pub(crate) fn fold(&self) -> &'a dyn Fold<A> {
+        self.pass.source.fold()
+    }
+
+    /// Whether the elements to combine are stored: those of an array, unchanged.
+    #[inline]
+    pub(crate) fn is_stored(&self) -> bool {
+        self.pass.source.is_stored() && self.pass.source.prepare().is_none()
+    }
+
+    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](ErasedNest::arrange).
+    pub(crate) fn arranged(self) -> Self {
+        self.erased.arrange(1);
+        self
+    }
+
+    /// The nest with long rows next to short lanes. See [`lengthen_rows`](ErasedNest::lengthen_rows).
+    pub(crate) fn with_long_rows(self) -> Self {
+        if !self.is_stored() {
+            self.erased.lengthen_rows();
+        }
+        self
+    }
+
+    /// The nest with short lanes outside of long rows. See [`turn_short_lanes`](ErasedNest::turn_short_lanes).
+    pub(crate) fn turned(self) -> Self {
+        // the elements of an array are read where they are
+        self.erased.turn_short_lanes(!self.pass.source.is_stored());
+        self
+    }
+
+    /// The inputs to copy, and the bytes of their copies. The elements of an array are read where they are.
+    pub(crate) fn to_copy(&self) -> (InputSet, usize) {
+        if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
+    }
+
+    /// The stored elements, if they are contiguous in the order of the loops.
+    #[inline]
+    pub(crate) fn elements(&self) -> Option<&'n [A]> {
+        let loops = &self.erased.loops[..];
+        let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
+        // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
+        is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
+    }
+
+    /// The place of the sum loop, along which elements are combined in registers, if there is one, and the number of sums along it.
+    #[inline]
+    pub(crate) fn sum_loop(&self) -> Option<(usize, usize)> {
+        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
+        if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None }
+    }
+
+    /// Writes sums along the [sum loop](Self::sum_loop) to slots, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs, or if there is no such loop.
+    #[inline]
+    pub(crate) fn sum_along<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        let sum_loop = self.sum_loop().expect("a sum loop");
+        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
+        let out = (slots.start().cast(), len, size_of::<A>());
+        self.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
+            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
+            unsafe { element_loops.panels(at, panels) };
+        });
+        Written(len, PhantomData)
+    }
+
+    /// Writes the elements to slots, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    #[inline]
+    pub(crate) fn fill<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        let (source, len) = (self.pass.source, slots.len());
+        if source.is_stored() && self.erased.is_plain(1) {
+            ensure(len == steps(&self.erased.loops), "not one slot for each element");
+            // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
+            unsafe { gather(self.erased, 1, slots.into_bytes()) };
+            return Written(len, PhantomData);
+        }
+        self.erased.set_output(slots.start().cast(), len, size_of::<A>());
+        let rows: &dyn Rows = source.element_loops();
+        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
+    }
+
+    /// The function that changes elements before they are combined, if there is one.
+    #[inline]
+    pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
+        self.pass.source.prepare()
+    }
+
+    /// Stores results in the outputs, in the order of the kept loops.
+    ///
+    /// # Panics
+    /// If there are more or fewer results than outputs, or no output.
+    #[inline]
+    pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
+        let store = self.pass.store.unwrap_or(self.fold());
+        self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
+        Nest { erased: self.erased, pass: RowPass::new(store) }.run_rows()
+    }
+}
+
+impl<'a, A: Clone> Source<'a, A> {
+    /// Writes the elements to slots, in the order of the source's `shape`.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    #[inline]
+    pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        let mut erased = ErasedNest::new();
+        let stored =
+            if self.is_stored() { Nest::reducing(&mut erased, self, shape, None, None) } else { None };
+        if let Some(nest) = stored {
+            return nest.fill(slots);
+        }
+        let (strides, rows): (_, &dyn Rows) = (standard_strides(shape), self.element_loops());
+        ShapePass::new(standard_output(&mut slots, shape, &strides), self.inputs(), rows).run()
+    }
+
+    /// The stored elements, if there are some and they are contiguous in the order of the shape.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
+        let is_stored = self.is_stored() && self.prepare().is_none();
+        let len = is_stored.then(|| self.inputs().standard_len(0))??;
+        // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
+        Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
+    }
+
+    /// The first element.
+    ///
+    /// # Panics
+    /// If an array has no elements.
+    pub(crate) fn first(&self) -> A {
+        ensure(!self.shapes().iter().any(|sizes| sizes.contains(&0)), "no first element");
+        // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
+        unsafe { self.element_loops().one(&self.inputs().pointers(core::ptr::null_mut())) }
+    }
+}
+
+/// An item of a lane whose elements have drop glue or are large.
+pub(crate) enum LaneItem<'l, A> {
+    Element(A),
+    /// The output of the elements before it.
+    Output(&'l mut A),
+}
+
+/// Calls `then` with the elements of each lane, and after them with the lane's output.
+///
+/// # Panics
+/// If an array does not fit the shape.
+pub(crate) fn for_each_lane<A: Clone>(
+    source: &Source<'_, A>,
+    shape: &[usize],
+    out: Output<'_, A>,
+    dropped: Dropped<'_>,
+    then: &mut dyn FnMut(LaneItem<'_, A>),
+) {
+    let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops());
+    if erased.build(shape, Some(out.raw()), dropped, source.inputs()) {
+        return;
+    }
+    erased.arrange(1);
+    let mut tile = Steps::new();
+    for l in &*erased.loops {
+        tile.push(if l.kept { 1 } else { l.len });
+    }
+    erased.for_each_tile(&tile, &mut |part| {
+        let out = part.operands.at[0].cast::<A>();
+        part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
+            block.for_each(source.inputs().info.count, |at| {
+                // SAFETY: The source's loops have the types of its inputs.
+                let mut element = unsafe { element_loops.one(at) };
+                if let Some(prepare) = source.prepare() {
+                    prepare(slice::from_mut(&mut element));
+                }
+                then(LaneItem::Element(element));
+            });
+        });
+        // SAFETY: By the invariant, this is an element of the output.
+        then(LaneItem::Output(unsafe { &mut *out }));
+    });
+}
