@@ -26,6 +26,8 @@ mod panels;
 mod passes;
 mod reduction;
 
+#[cfg(test)]
+pub(crate) use bases::Form;
 pub(crate) use bases::{BaseInputs, BaseOutput, Forms};
 pub(crate) use closures::{
     ElementLoops, ElementLoopsOf, FillsOf, MapReduce, RowsOf, SharedVisitor, Visitor, Write, can_leak,
