@@ -6,14 +6,18 @@
 
 use super::cut::{Block, advance};
 use super::elements::{Elements, MapElement, Visit, combine_one_by_one};
+use super::halves::{Join, Threads};
 use super::panels::{NARROW, PanelLoops, Panels, WIDE};
 use super::{InputSet, Pointers};
-use crate::kernel::operation::Operation;
+use crate::kernel::memory::SliceVec;
+use crate::kernel::operation::{Operation, add};
 use crate::kernel::simd::{Work, dispatch_or};
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
+use core::ops::Mul;
 use core::slice;
+use num_traits::Zero;
 
 /// Loops over the rows of blocks.
 pub(crate) trait Rows {
@@ -21,6 +25,11 @@ pub(crate) trait Rows {
     /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
     /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
     unsafe fn rows(&self, block: &Block);
+
+    /// What runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
+    fn join(&self) -> Option<Join> {
+        None
+    }
 }
 
 /// [`Rows`] for an output with elements `T` and inputs with elements `E`.
@@ -68,25 +77,37 @@ impl<V: Visit<T, E>, T, E: Elements> Visitor<V, T, E> {
     }
 }
 
-// SAFETY: `visit_rows` has these types.
+// SAFETY: `visit_block` has these types.
 unsafe impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
 
-// SAFETY: `visit_rows` has these types, and visits each slot. [`Write`] writes it.
+// SAFETY: `visit_block` has these types, and visits each slot. [`Write`] writes it.
 unsafe impl<M: MapElement<A, E>, A, E: Elements> FillsOf<A, E> for Visitor<Write<M>, MaybeUninit<A>, E> {}
 
 impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
     unsafe fn rows(&self, block: &Block) {
         // SAFETY: As the caller promises.
-        unsafe { visit_rows(block, &mut *self.0.borrow_mut()) };
+        unsafe { visit_block(block, &mut *self.0.borrow_mut()) };
     }
 }
 
-/// [`Rows`] that visit each element by a closure that threads may share.
-pub(crate) struct SharedVisitor<V, T, E>(V, Invariant<(T, E)>);
+/// [`Rows`] that visit each element by a closure without state, which threads may share.
+pub(crate) struct SharedVisitor<V, T, E> {
+    visit: V,
+    join: Option<Join>,
+    types: Invariant<(T, E)>,
+}
 
 impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
     pub(crate) const fn new(visit: V) -> Self {
-        Self(visit, PhantomData)
+        Self { visit, join: None, types: PhantomData }
+    }
+
+    /// The same visitor, on these threads or on the calling one.
+    pub(crate) fn on(self, threads: Option<Threads<T, E>>) -> Self
+    where
+        V: Sync,
+    {
+        Self { join: threads.map(Threads::join), ..self }
     }
 }
 
@@ -102,7 +123,11 @@ unsafe impl<M: MapElement<A, E> + Copy, A, E: Elements> FillsOf<A, E>
 impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
     unsafe fn rows(&self, block: &Block) {
         // SAFETY: As the caller promises.
-        unsafe { visit_rows(block, &mut { self.0 }) };
+        unsafe { visit_block(block, &mut { self.visit }) };
+    }
+
+    fn join(&self) -> Option<Join> {
+        self.join
     }
 }
 
@@ -119,7 +144,7 @@ impl<R, E: Elements, M: MapElement<R, E>> Visit<MaybeUninit<R>, E> for Write<M> 
 
 /// # Safety
 /// As for [`Rows::rows`].
-unsafe fn visit_rows<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut V) {
+unsafe fn visit_block<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut V) {
     let rest = match block.moving {
         Some(moving) => {
             let rows = VisitRows { block, moving, visit, types: PhantomData::<fn((T, E)) -> (T, E)> };
@@ -166,13 +191,24 @@ impl<'n, T, E: Elements, V: Visit<T, E>> Work for VisitRows<'n, V, T, E> {
 pub(crate) struct MapReduce<M, A, E, O> {
     map: M,
     pub(crate) op: O,
+    join: Option<Join>,
     types: Invariant<(A, E)>,
 }
 
 impl<M, A, E, O> MapReduce<M, A, E, O> {
     #[inline(always)]
     pub(crate) const fn new(map: M, op: O) -> Self {
-        Self { map, op, types: PhantomData }
+        Self { map, op, join: None, types: PhantomData }
+    }
+
+    /// The same loops, on these threads.
+    pub(crate) fn on(self, threads: Threads<A, E>) -> Self
+    where
+        M: Sync,
+        A: Sync,
+        O: Sync,
+    {
+        Self { join: Some(threads.join()), ..self }
     }
 }
 
@@ -198,6 +234,10 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
             }
         }
     }
+
+    fn join(&self) -> Option<Join> {
+        self.join
+    }
 }
 
 // SAFETY: All methods have these types. A row's panels, or its elements one by one, are all of it.
@@ -211,7 +251,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
 {
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
-            let &Self { map, op, types } = self;
+            let &Self { map, op, types, .. } = self;
             if panels.width == WIDE {
                 let work = CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types };
                 dispatch_or(work, CombinePanels::one_by_one);
@@ -270,3 +310,68 @@ pub(super) const fn fits_panels<A>() -> bool {
 pub(crate) const fn can_leak<A>() -> bool {
     !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= 64 && align_of::<A>() <= 64
 }
+
+/// Clones the element at an index. A copy is a map with this function.
+#[derive(Clone, Copy)]
+pub(crate) struct Cloned;
+
+impl<A: Clone> MapElement<A, (A,)> for Cloned {
+    #[inline(always)]
+    fn map(&mut self, (element,): (&A,)) -> A {
+        element.clone()
+    }
+}
+
+impl<A: Clone> Visit<A, (A,)> for Cloned {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut A, (element,): (&A,)) {
+        *out = element.clone();
+    }
+}
+
+/// Adds the element at an index.
+#[derive(Clone, Copy)]
+pub(crate) struct Added;
+
+impl<A: Clone + Zero> Visit<A, (A,)> for Added {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut A, (element,): (&A,)) {
+        add(out, element.clone());
+    }
+}
+
+/// Adds the product of a factor and the element at an index.
+pub(crate) struct AddedScaled<'f, A>(pub(crate) &'f A);
+
+impl<A> Clone for AddedScaled<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for AddedScaled<'_, A> {}
+
+impl<A: Clone + Zero + Mul<Output = A>> Visit<A, (A,)> for AddedScaled<'_, A> {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut A, (element,): (&A,)) {
+        add(out, self.0.clone() * element.clone());
+    }
+}
+
+/// The loops that combine elements: contiguous ones, and, as [`ElementLoopsOf`] them, those of an array.
+pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
+    fn apply(&self, a: A, b: A) -> A;
+
+    /// Adds a row to sums: an element to each of the first ones.
+    fn add_row(&self, sums: &mut [A], row: &[A]);
+
+    /// Appends the sum of rows of `width` elements for each group of `len` elements, without what is left of a group.
+    fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>);
+
+    /// Appends the results of lanes of `len` elements.
+    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
+}
+
+/// The loops of an operation on the elements of an array. On a CPU that is found to have no AVX2, they call the operation for each
+/// pair, in the same order.
+pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;

@@ -21,26 +21,31 @@ mod closures;
 mod cut;
 mod elements;
 mod gather;
+mod halves;
 mod operands;
 mod panels;
 mod passes;
 mod reduction;
+mod source;
 
-#[cfg(test)]
-pub(crate) use bases::Form;
-pub(crate) use bases::{BaseInputs, BaseOutput, Forms};
+pub(crate) use bases::{BaseInputs, BaseOutput, Bases, Forms};
 pub(crate) use closures::{
-    ElementLoops, ElementLoopsOf, FillsOf, MapReduce, RowsOf, SharedVisitor, Visitor, Write, can_leak,
+    Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
+    can_leak,
 };
 pub(crate) use cut::is_dense;
 pub(crate) use elements::{ElementInfo, Elements, MapElement, Visit};
 pub(crate) use gather::copy_share;
+pub(crate) use halves::Threads;
 pub(crate) use operands::{
-    AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
+    AxisSelection, Dropped, Inputs, Output, RawInputs, StridedAxes, standard_len, standard_strides,
 };
 pub(crate) use panels::{NARROW, ROUNDS, WIDE};
-pub(crate) use passes::{SerialPass, fill, par_fill, par_visit, visit};
-pub(crate) use reduction::{Destination, LaneItem, Reduction, SendHalves, Store, for_each_lane};
+pub(crate) use passes::{RowPass, ShapePass};
+pub(crate) use reduction::{Destination, LaneItem, Reduction, Store, for_each_lane};
+pub(crate) use source::{Compiled, Source, compiled_for};
+#[cfg(test)]
+pub(crate) use {bases::Form, operands::OrderedAxes};
 
 use super::ensure;
 use super::memory::{List, SliceVec, Slots};
@@ -130,6 +135,11 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
         steps = steps.saturating_mul(l.len);
     }
     steps
+}
+
+/// Whether each half of the loops has at least `grain` indices.
+pub(crate) fn is_worth_halving(loops: &[Loop], grain: usize) -> bool {
+    steps(loops) / 2 >= grain
 }
 
 /// A set of inputs. Operand `k` is bit `k - 1`.
@@ -231,6 +241,9 @@ pub(crate) struct Nest<'n, P> {
     erased: &'n mut ErasedNest,
     pass: P,
 }
+
+// SAFETY: A pass is `Send` only if threads may have the operands. Passes that know no types are not: see `halves`.
+unsafe impl<P: Send> Send for Nest<'_, P> {}
 
 impl<P> Deref for Nest<'_, P> {
     type Target = ErasedNest;

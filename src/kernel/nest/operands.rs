@@ -46,7 +46,7 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
 }
 
 /// The strides of a shape in standard layout.
-pub(super) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
+pub(crate) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
     let (mut strides, mut len) = (List::filled(shape.len(), 0), 1_usize);
     for (stride, &size) in zip(&mut *strides, shape).rev() {
         *stride = len.cast_signed();
@@ -237,6 +237,19 @@ impl AxisOrder for RawInputs<'_> {
             }
         }
         inside
+    }
+}
+
+impl<'a, A> Inputs<'a, (A,)> {
+    /// Elements in the order of a shape with `strides` of the standard layout.
+    ///
+    /// # Panics
+    /// If their number is not that of the shape.
+    pub(crate) fn standard(elements: &'a [A], sizes: &'a [usize], strides: &'a [isize]) -> Self {
+        ensure(elements.len() == sizes.iter().product(), "not one element for each index");
+        let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
+        let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);
+        Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
     }
 }
 

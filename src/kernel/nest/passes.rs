@@ -8,166 +8,95 @@ use super::cut::Block;
 use super::gather::{copy_share, gather};
 use super::{
     Dropped, ErasedNest, InputSet, Inputs, Nest, OPERANDS, Output, RawInputs, Reduction, StridedAxes,
-    Written, steps,
+    Written, is_worth_halving, steps,
 };
+use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots};
-use crate::kernel::threads::{GRAIN, in_parts};
-use crate::kernel::{ensure, map};
+use crate::kernel::threads::GRAIN;
 use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::replace;
 use core::ptr::null_mut;
 
-// SAFETY: A pass is `Send` only if threads may have the operands.
-unsafe impl<P: Send> Send for Nest<'_, P> {}
-
-/// Visits each element of an output with the elements of the inputs, which are broadcast to its shape.
-///
-/// # Panics
-/// If the inputs do not broadcast to that shape.
-pub(crate) fn visit<T, E>(out: Output<'_, T>, inputs: &Inputs<'_, E>, rows: &dyn RowsOf<T, E>) {
-    ShapePass::new(out.raw(), inputs, rows as &dyn Rows).run();
-}
-
-/// Writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
-///
-/// # Panics
-/// If the inputs do not broadcast to that shape.
-pub(crate) fn fill<'s, A, E>(
-    out: Output<'_, Slot<'s, A>>,
-    inputs: &Inputs<'_, E>,
-    rows: &dyn FillsOf<A, E>,
-) -> Written<'s> {
-    ShapePass::new(out.raw(), inputs, rows as &dyn Rows).run()
-}
-
-/// A pass along the axes of a shape, and its arrays. Set together with their types, in this file.
-pub(super) struct ShapePass<'p, 's, R: ?Sized> {
+/// A pass along the axes of a shape, and its arrays. Each function that makes one sets both with their types.
+pub(crate) struct ShapePass<'p, 's> {
     pub(super) shape: &'p [usize],
     pub(super) out: RawOutput<'p>,
     pub(super) dropped: Dropped<'p>,
     pub(super) inputs: &'p RawInputs<'p>,
-    pub(super) pass: RowPass<'p, 's, R>,
+    pub(super) pass: RowPass<'p, 's>,
 }
 
-impl<'p, 's, R: ?Sized> ShapePass<'p, 's, R> {
+impl<'p> ShapePass<'p, 'static> {
+    /// A pass that visits each element of an output with the elements of the inputs, which are broadcast to its shape.
     #[inline(always)]
-    pub(super) fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p R) -> Self {
+    pub(crate) fn visit<T, E>(
+        out: Output<'p, T>,
+        inputs: &'p Inputs<'p, E>,
+        rows: &'p dyn RowsOf<T, E>,
+    ) -> Self {
+        Self::new(out.raw(), inputs, rows)
+    }
+}
+
+impl<'p, 's> ShapePass<'p, 's> {
+    /// A pass that writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
+    #[inline(always)]
+    pub(crate) fn fill<A, E>(
+        out: Output<'p, Slot<'s, A>>,
+        inputs: &'p Inputs<'p, E>,
+        rows: &'p dyn FillsOf<A, E>,
+    ) -> Self {
+        Self::new(out.raw(), inputs, rows)
+    }
+
+    #[inline(always)]
+    pub(super) fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p dyn Rows) -> Self {
         Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
     }
 
+    /// Visits few elements as one [block](Block::set_small). Only [`ElementLoops`](super::ElementLoops) combine elements to one
+    /// output.
+    ///
+    /// # Errors
+    /// Returns the pass if a nest is needed.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    #[inline]
+    pub(crate) fn visit_few(self) -> Result<Written<'s>, Self> {
+        let mut block = Block::new(self.inputs.pointers(self.out.at));
+        let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs) else {
+            return Err(self);
+        };
+        if count > 0 {
+            // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+            unsafe { self.pass.rows.rows(&block) };
+        }
+        Ok(Written(count, PhantomData))
+    }
+
     /// The nest; `None` if there is no index.
-    fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's, R>>> {
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's>>> {
         let is_empty = erased.build(self.shape, Some(self.out), self.dropped, self.inputs);
         (!is_empty).then_some(Nest { erased, pass: self.pass })
     }
 }
 
-impl<'s> ShapePass<'_, 's, dyn Rows + '_> {
-    /// Visits few elements as one [block](Block::set_small). Returns the number of outputs, or `None` if a nest is needed. Only
-    /// [`ElementLoops`] combine elements to one output.
-    #[inline]
-    pub(super) fn run_few(&self) -> Option<usize> {
-        let mut block = Block::new(self.inputs.pointers(self.out.at));
-        let count = block.set_small(self.shape, &self.out, self.dropped, self.inputs)?;
-        if count > 0 {
-            // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
-            unsafe { self.pass.rows.rows(&block) };
-        }
-        Some(count)
-    }
-
-    pub(super) fn run(self) -> Written<'s> {
-        match self.run_few() {
-            Some(count) => Written(count, PhantomData),
-            None => self.run_nest(),
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn run_nest(self) -> Written<'s> {
-        let mut erased = ErasedNest::new();
-        let Some(mut nest) = self.nest(&mut erased) else { return Written::none() };
-        nest.arrange(0);
-        map::run(nest)
-    }
-}
-
-impl<'s> ShapePass<'_, 's, dyn Rows + Sync + '_> {
-    fn par_run(self) -> Written<'s> {
-        let mut erased = ErasedNest::new();
-        let Some(mut nest) = self.nest(&mut erased) else { return Written::none() };
-        nest.arrange(0);
-        in_parts(nest, GRAIN, &|part| {
-            map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) })
-        })
-    }
-}
-
-/// [`visit`] on several threads.
-pub(crate) fn par_visit<T: Send, E: Sync>(
-    out: Output<'_, T>,
-    inputs: &Inputs<'_, E>,
-    rows: &(dyn RowsOf<T, E> + Sync),
-) {
-    ShapePass::new(out.raw(), inputs, rows as &(dyn Rows + Sync)).par_run();
-}
-
-/// [`fill`] on several threads.
-pub(crate) fn par_fill<'s, A: Send, E: Sync>(
-    out: Output<'_, Slot<'s, A>>,
-    inputs: &Inputs<'_, E>,
-    rows: &(dyn FillsOf<A, E> + Sync),
-) -> Written<'s> {
-    ShapePass::new(out.raw(), inputs, rows as &(dyn Rows + Sync)).par_run()
-}
-
 /// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
-pub(crate) struct RowPass<'a, 's, R: ?Sized> {
-    rows: &'a R,
+#[derive(Clone, Copy)]
+pub(crate) struct RowPass<'a, 's> {
+    rows: &'a dyn Rows,
     brand: Invariant<&'s ()>,
 }
 
-pub(crate) type SerialPass<'a, 's> = RowPass<'a, 's, dyn Rows + 'a>;
-
-impl<'a, R: ?Sized> RowPass<'a, '_, R> {
+impl<'a> RowPass<'a, '_> {
     #[inline(always)]
-    pub(super) fn new(rows: &'a R) -> Self {
+    pub(super) fn new(rows: &'a dyn Rows) -> Self {
         Self { rows, brand: PhantomData }
-    }
-}
-
-impl<R: ?Sized> Clone for RowPass<'_, '_, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R: ?Sized> Copy for RowPass<'_, '_, R> {}
-
-#[cfg(test)]
-impl<'n> Nest<'n, SerialPass<'n, 'static>> {
-    /// The nest of [`visit`]; `None` if there is no index.
-    pub(crate) fn new<T, E>(
-        erased: &'n mut ErasedNest,
-        out: Output<'n, T>,
-        inputs: &'n Inputs<'n, E>,
-        rows: &'n (dyn RowsOf<T, E> + 'n),
-    ) -> Option<Self> {
-        ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
-    }
-}
-
-#[cfg(test)]
-impl<'n, 's> Nest<'n, SerialPass<'n, 's>> {
-    /// The nest of [`fill`].
-    pub(crate) fn new_with_slots<A, E>(
-        erased: &'n mut ErasedNest,
-        out: Output<'n, Slot<'s, A>>,
-        inputs: &'n Inputs<'n, E>,
-        rows: &'n (dyn FillsOf<A, E> + 'n),
-    ) -> Option<Self> {
-        ShapePass::new(out.raw(), inputs, rows as &dyn Rows).nest(erased)
     }
 }
 
@@ -198,7 +127,7 @@ impl ErasedNest {
 /// Passes that read the inputs while the nest lives only.
 pub(crate) trait ReadsNest {}
 
-impl<R: ?Sized> ReadsNest for RowPass<'_, '_, R> {}
+impl ReadsNest for RowPass<'_, '_> {}
 impl<A> ReadsNest for Reduction<'_, '_, A> {}
 
 impl<'n, P: ReadsNest> Nest<'n, P> {
@@ -213,9 +142,33 @@ impl<'n, P: ReadsNest> Nest<'n, P> {
     }
 }
 
-impl<'s> Nest<'_, SerialPass<'_, 's>> {
+impl<'s> Nest<'_, RowPass<'_, 's>> {
+    /// Whether both halves of the nest are worth a thread, and may have one.
+    pub(crate) fn is_for_threads(&self) -> bool {
+        self.pass.rows.join().is_some() && is_worth_halving(self.loops(), GRAIN)
+    }
+
+    /// Has `visit` visit both [`halves`](Self::halves) of the nest. They may run on two threads.
+    pub(crate) fn visit_halves(
+        self,
+        place: usize,
+        visit: fn(Nest<'_, RowPass<'_, 's>>) -> Written<'s>,
+    ) -> Written<'s> {
+        let join = self.pass.rows.join().filter(|_| self.is_for_threads());
+        let mut second = ErasedNest::on_heap();
+        let [first, second] = self.halves(place, &mut second);
+        let [mut written, more] = match join {
+            // SAFETY: The halves have the loops that the `Join` is from, parts of the arrays that these are for, and copies of plain
+            // numbers, which both read.
+            Some(join) => unsafe { join.run(|| visit(first), || visit(second)) },
+            None => [visit(first), visit(second)],
+        };
+        written.add(more);
+        written
+    }
+
     /// Visits each index, in blocks of the two innermost loops.
-    pub(crate) fn run_rows(self) -> Written<'s> {
+    pub(crate) fn visit_rows(self) -> Written<'s> {
         let (rows, mut count) = (self.pass.rows, 0);
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
@@ -232,7 +185,7 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// # Panics
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
-    pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
+    pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
         let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
@@ -269,7 +222,7 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
 
 /// Slots as an output in standard layout.
 pub(super) fn standard_output<'o, A>(
-    slots: &mut Slots<'_, '_, A>,
+    mut slots: Slots<'o, '_, A>,
     sizes: &'o [usize],
     strides: &'o [isize],
 ) -> RawOutput<'o> {

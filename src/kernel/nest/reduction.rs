@@ -1,22 +1,17 @@
 //! Reductions of a source, and where their results go.
-//!
-//! Threads share halves of sources with [`SendHalves`]: see [`Half`].
 
 use super::arrange::RawOutput;
-use super::closures::{Invariant, Rows, SharedVisitor, fits_panels};
+use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedVisitor, fits_panels};
 use super::elements::{Elements, Visit};
 use super::gather::gather;
-use super::operands::standard_strides;
 use super::passes::{RowPass, ShapePass, standard_output};
 use super::{
-    Dropped, ErasedNest, InputSet, Inputs, Nest, OPERANDS, Output, RawInputs, Steps, Written, is_dense,
+    Dropped, ErasedNest, InputSet, Inputs, Nest, Output, Source, Steps, Written, is_dense, is_worth_halving,
     standard_len, steps,
 };
+use crate::kernel::ensure;
 use crate::kernel::memory::{Scratch, Slot, Slots};
-use crate::kernel::reduce::{Fold, FoldLoops};
-use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
-use crate::kernel::threads::{GRAIN, in_two, is_worth_halving};
-use crate::kernel::{ensure, map};
+use crate::kernel::threads::GRAIN;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::ops::Mul;
@@ -37,6 +32,11 @@ impl<'t, 's, A> Destination<'t, 's, A> {
         Self { out: out.raw(), store: None, types: PhantomData }
     }
 
+    /// Whether results are stored in elements.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.store.is_some()
+    }
+
     #[inline]
     pub(crate) fn shape(&self) -> &'t [usize] {
         self.out.axes.sizes
@@ -51,54 +51,32 @@ impl<'t, 's, A> Destination<'t, 's, A> {
     }
 }
 
-impl<'s, A: Clone> Destination<'_, 's, A> {
-    /// Writes the results of a source with `len` elements to slots, if it has few, or as many as there are slots. See
-    /// [`Nest::reducing`] for the other arguments.
+impl<'t, 's, A: Clone> Destination<'t, 's, A> {
+    /// These slots, in the order of a shape with `strides` of the standard layout.
     ///
-    /// # Errors
-    /// Returns the destination if elements must be combined in a nest, prepared, or written by several threads, or if the outputs
-    /// are no slots.
-    #[inline]
-    pub(crate) fn write(
-        self,
-        source: &Source<'_, A>,
-        shape: &[usize],
-        len: usize,
-        dropped: Dropped<'_>,
-    ) -> Result<Written<'s>, Self> {
-        if self.store.is_some() || source.prepare().is_some() {
-            return Err(self);
-        }
-        let rows: &dyn Rows = source.element_loops();
-        let pass = ShapePass { shape, dropped, ..ShapePass::new(self.out, source.inputs(), rows) };
-        match pass.run_few() {
-            Some(count) => Ok(Written(count, PhantomData)),
-            // nothing is reduced
-            None if source.halves().is_none() && len == self.shape().iter().product() => Ok(pass.run_nest()),
-            None => Err(self),
-        }
+    /// # Panics
+    /// If the number of slots differs.
+    pub(crate) fn standard(slots: Slots<'t, 's, A>, sizes: &'t [usize], strides: &'t [isize]) -> Self {
+        Self { out: standard_output(slots, sizes, strides), store: None, types: PhantomData }
     }
 
-    /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
-    pub(crate) fn fill_by(
-        self,
-        fill: impl for<'t> FnOnce(Destination<'_, 't, A>) -> Written<'t>,
-    ) -> Written<'s> {
-        let Some(store) = self.store else { return fill(self) };
-        let sizes = self.out.axes.sizes;
-        let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
-        let mut results = scratch.vec::<A>(len);
-        let results = results.filled(len, |mut slots| {
-            let out = standard_output(&mut slots, sizes, &strides);
-            fill(Destination { out, store: None, types: PhantomData })
-        });
-        let inputs = RawInputs {
-            at: [results.as_ptr().cast(); OPERANDS - 1],
-            sizes: [sizes; OPERANDS - 1],
-            strides: [&strides; OPERANDS - 1],
-            info: const { &<(A,)>::INFO },
-        };
-        ShapePass::new(self.out, &inputs, store).run()
+    /// A map of the source's elements, or of their results, to slots; `None` if the elements must be prepared, or if the outputs are no
+    /// slots. See [`Nest::reducing`] for the other arguments.
+    #[inline]
+    pub(crate) fn map<'p>(
+        &'p mut self,
+        source: &'p Source<'_, A>,
+        shape: &'p [usize],
+        dropped: Dropped<'p>,
+    ) -> Option<ShapePass<'p, 's>> {
+        let is_map = self.store.is_none() && source.prepare().is_none();
+        let pass = ShapePass::new(self.out, source.inputs(), source.element_loops());
+        is_map.then_some(ShapePass { shape, dropped, ..pass })
+    }
+
+    /// A pass that stores results in elements; `None` if the outputs are slots.
+    pub(crate) fn store<'p>(&'p mut self, results: &'p Inputs<'p, (A,)>) -> Option<ShapePass<'p, 's>> {
+        self.store.map(|store| ShapePass::new(self.out, results, store))
     }
 }
 
@@ -143,40 +121,6 @@ impl<A> Copy for Reduction<'_, '_, A> {}
 /// Runs a half of a reduction. Its results are written or returned. Not a closure, which might have state.
 type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> (Written<'s>, Vec<A>);
 
-/// A half of a reduction, which may be sent to another thread.
-struct Half<'n, 'a, 's, A> {
-    nest: Option<Nest<'n, Reduction<'a, 's, A>>>,
-    run: RunHalf<'a, 's, A>,
-    result: Option<(Written<'s>, Vec<A>)>,
-}
-
-// SAFETY: [`SendHalves`] alone sends them, which requires `Send` and `Sync` of elements, `Sync` of inputs' elements and operations;
-// a parallel source has closures that are `Sync`. [`Source::prepared`] adds a shared element only. For `store`, see [`Store`].
-// Copies of inputs are plain numbers, which both halves read.
-unsafe impl<A> Send for Half<'_, '_, '_, A> {}
-
-/// Runs halves of reductions to elements `A` on two threads. Only parallel calls make one, so that other programs do not link a thread
-/// pool.
-#[derive(Clone)]
-pub(crate) struct SendHalves<A>(fn(&mut Half<'_, '_, '_, A>, &mut Half<'_, '_, '_, A>));
-
-impl<A: Send + Sync> SendHalves<A> {
-    /// For a source of these inputs and this operation.
-    #[inline(always)]
-    pub(crate) fn of<E: Sync, O: Sync>(_: &Inputs<'_, E>, _: &FoldLoops<A, O>) -> Self {
-        Self(|first, second| {
-            in_two(|| first.run(), || second.run());
-        })
-    }
-}
-
-impl<A> Half<'_, '_, '_, A> {
-    #[inline]
-    fn run(&mut self) {
-        self.result = self.nest.take().map(|nest| (self.run)(nest, &mut Scratch::new()));
-    }
-}
-
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// A nest along the axes of `shape`, that of the source. The destination has its axes that are not `dropped`, in order, each
     /// with the same size or with size 1. Without a set of dropped axes, the destination lacks the leading ones. `None` if there
@@ -210,14 +154,17 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         scratch: &mut Scratch,
         run: RunHalf<'a, 's, A>,
     ) -> [(Written<'s>, Vec<A>); 2] {
-        let send = self.pass.source.halves().filter(|_| is_worth_halving(self.loops(), GRAIN));
+        let join = self.pass.source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
         let mut second = ErasedNest::on_heap();
         let [first, second] = self.halves(place, &mut second);
-        let Some(send) = send else { return [run(first, scratch), run(second, scratch)] };
-        let mut first = Half { nest: Some(first), run, result: None };
-        let mut second = Half { nest: Some(second), run, result: None };
-        send.0(&mut first, &mut second);
-        [first.result, second.result].map(|result| result.expect("both have run"))
+        match join {
+            // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
+            // [`Store`], and copies of plain numbers, which both read.
+            Some(join) => unsafe {
+                join.run(|| run(first, &mut Scratch::new()), || run(second, &mut Scratch::new()))
+            },
+            None => [run(first, scratch), run(second, scratch)],
+        }
     }
 
     /// The loops that combine elements.
@@ -290,27 +237,34 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         Written(len, PhantomData)
     }
 
-    /// Writes the elements to slots, in the order of the loops.
+    /// Copies the elements, which are [plain numbers of an array](Self::is_stored), to slots, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs, or the elements are others.
+    pub(crate) fn copy_to<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
+        let len = slots.len();
+        ensure(self.pass.source.is_stored(), "a copy of elements that are computed");
+        ensure(len == steps(&self.erased.loops), "not one slot for each element");
+        // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
+        unsafe { gather(self.erased, 1, slots.into_bytes()) };
+        Written(len, PhantomData)
+    }
+
+    /// A map of the elements to slots, in the order of the loops.
     ///
     /// # Panics
     /// If the number of slots differs.
-    #[inline]
-    pub(crate) fn fill<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let (source, len) = (self.pass.source, slots.len());
-        if source.is_stored() && self.erased.is_plain(1) {
-            ensure(len == steps(&self.erased.loops), "not one slot for each element");
-            // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
-            unsafe { gather(self.erased, 1, slots.into_bytes()) };
-            return Written(len, PhantomData);
-        }
-        self.erased.set_output(slots.start().cast(), len, size_of::<A>());
-        let rows: &dyn Rows = source.element_loops();
-        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
+    pub(crate) fn map_to<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, RowPass<'a, 't>>
+    where
+        'n: 'm,
+    {
+        self.erased.set_output(slots.start().cast(), slots.len(), size_of::<A>());
+        Nest { erased: self.erased, pass: RowPass::new(self.pass.source.element_loops()) }
     }
 
     /// The function that changes elements before they are combined, if there is one.
     #[inline]
-    pub(crate) fn prepare(&self) -> Option<Prepare<'a, A>> {
+    pub(crate) fn prepare(&self) -> Option<impl Fn(&mut [A]) + use<'a, A>> {
         self.pass.source.prepare()
     }
 
@@ -322,44 +276,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
         let store = self.pass.store.unwrap_or(self.fold());
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: RowPass::new(store) }.run_rows()
-    }
-}
-
-impl<'a, A: Clone> Source<'a, A> {
-    /// Writes the elements to slots, in the order of the source's `shape`.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    #[inline]
-    pub(crate) fn fill<'t>(&self, shape: &[usize], mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let mut erased = ErasedNest::new();
-        let stored =
-            if self.is_stored() { Nest::reducing(&mut erased, self, shape, None, None) } else { None };
-        if let Some(nest) = stored {
-            return nest.fill(slots);
-        }
-        let (strides, rows): (_, &dyn Rows) = (standard_strides(shape), self.element_loops());
-        ShapePass::new(standard_output(&mut slots, shape, &strides), self.inputs(), rows).run()
-    }
-
-    /// The stored elements, if there are some and they are contiguous in the order of the shape.
-    #[inline]
-    pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        let is_stored = self.is_stored() && self.prepare().is_none();
-        let len = is_stored.then(|| self.inputs().standard_len(0))??;
-        // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
-        Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
-    }
-
-    /// The first element.
-    ///
-    /// # Panics
-    /// If an array has no elements.
-    pub(crate) fn first(&self) -> A {
-        ensure(!self.shapes().iter().any(|sizes| sizes.contains(&0)), "no first element");
-        // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
-        unsafe { self.element_loops().one(&self.inputs().pointers(core::ptr::null_mut())) }
+        Nest { erased: self.erased, pass: RowPass::new(store) }.visit_rows()
     }
 }
 

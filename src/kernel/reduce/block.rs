@@ -3,11 +3,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Fold, fold};
+use super::fold::fold;
 use crate::kernel::map::near_loop;
 use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, Loop, Nest, ROUNDS, Reduction};
-use crate::kernel::threads::{GRAIN, is_worth_halving};
+use crate::kernel::nest::{Dropped, Fold, Loop, Nest, ROUNDS, Reduction, is_worth_halving};
+use crate::kernel::threads::GRAIN;
 
 /// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one if the nest has an output. A
 /// loop along which an input is near is not cut into parts of less than two cache lines, and that of sums in registers is left

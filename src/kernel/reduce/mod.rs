@@ -20,21 +20,19 @@
 
 mod block;
 mod fold;
-
-pub(crate) use fold::{Fold, FoldLoops};
+mod maps;
 
 use block::{BlockShape, fold_block, place_to_halve, push_axes, results, results_fit};
 
 use super::ensure;
 use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots};
 use super::nest::{
-    Destination, Dropped, ErasedNest, InputSet, LaneItem, Nest, Output, RawInputs, Reduction, SMALL_NEST,
-    SharedVisitor, Store, Written, can_leak, for_each_lane,
+    Cloned, Compiled, Destination, Dropped, ErasedNest, Fold, FoldLoops, InputSet, LaneItem, Nest, Output,
+    RawInputs, Reduction, SMALL_NEST, SharedVisitor, Source, Store, Written, can_leak, compiled_for,
+    for_each_lane,
 };
-use super::operation::Plus;
+use super::operation::{Operation, Plus};
 use super::order::AxisOrder;
-use super::simd::compiled_for;
-use super::source::{Cloned, Source};
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -55,9 +53,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        return reserved.filled_by(Some(&kept), |out| {
-            run(Job { source: source.clone(), shape, destination: Some(Destination::slots(out)), dropped })
-        });
+        return reserved.filled_by(Some(&kept), |out| run(source, shape, Destination::slots(out), dropped));
     }
     // initialised: a panic drops the results stored so far
     let mut out = reserved.filled(Some(&kept), empty);
@@ -85,8 +81,7 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     if const { can_leak::<A>() } {
         // shared by threads, each of which stores results in its own outputs
         let store = SharedVisitor::new(store);
-        let destination = Some(Destination::elements(Output::of(out), &store));
-        run(Job { source: source.clone(), shape, destination, dropped });
+        run(source, shape, Destination::elements(Output::of(out), &store), dropped);
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
@@ -116,39 +111,47 @@ fn reduce_owned<A: Clone, D: Dimension>(
     });
 }
 
-/// A reduction: its source, and where its results are stored.
-pub(crate) struct Job<'j, 's, A> {
-    source: Source<'j, A>,
+/// A reduction: its source, and the axes of the source that the results lack.
+struct Job<'j, 'a, A> {
+    source: &'j Source<'a, A>,
     shape: &'j [usize],
-    destination: Option<Destination<'j, 's, A>>,
     dropped: Dropped<'j>,
 }
 
 /// Runs a reduction of elements that [can leak](can_leak).
 #[inline]
-fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
+fn run<'s, A: Clone>(
+    source: &Source<'_, A>,
+    shape: &[usize],
+    destination: Destination<'_, 's, A>,
+    dropped: Dropped<'_>,
+) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
     match compiled() {
-        Some(compiled) => (compiled.run)(&mut job),
-        None => job.run(),
+        Some(compiled) => (compiled.reduce)(source, shape, destination, dropped),
+        None => Job { source, shape, dropped }.run(destination),
     }
 }
 
-/// What this crate has compiled for elements `A`.
-pub(crate) struct Compiled<'c, A> {
-    /// The loops of sums.
-    pub(super) sums: &'c (dyn Fold<A> + Sync),
-    run: for<'s> fn(&mut Job<'_, 's, A>) -> Written<'s>,
+/// The loops that combine elements: those that this crate has compiled, if it has.
+#[inline(always)]
+pub(crate) fn fold_of<A: Clone, O: Operation<A> + Sync>(loops: &FoldLoops<A, O>) -> &(dyn Fold<A> + Sync) {
+    match compiled() {
+        Some(compiled) if const { O::IS_PLUS } => compiled.sums,
+        _ => loops,
+    }
 }
 
 macro_rules! compiled {
     ($($A:ident)*) => {
         /// What this crate has compiled for elements `A`, if these are common ones. The compiler knows what a caller needs.
         #[inline(always)]
-        pub(super) fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
+        fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
             $({
-                static COMPILED: Compiled<'static, $A> =
-                    Compiled { sums: &FoldLoops::new(Cloned, Plus), run: |job| job.run() };
+                static COMPILED: Compiled<'static, $A> = Compiled {
+                    sums: &FoldLoops::new(Cloned, Plus),
+                    reduce: |source, shape, out, dropped| Job { source, shape, dropped }.run(out),
+                };
                 if let Some(compiled) = compiled_for(&COMPILED) {
                     return Some(compiled);
                 }
@@ -159,17 +162,16 @@ macro_rules! compiled {
 }
 compiled!(f32 f64);
 
-impl<'s, A: Clone> Job<'_, 's, A> {
-    /// Runs the reduction. Does nothing if it has already run.
-    fn run(&mut self) -> Written<'s> {
-        let Some(destination) = self.destination.take() else { return Written::none() };
+impl<A: Clone> Job<'_, '_, A> {
+    /// Runs the reduction, and stores its results.
+    fn run<'s>(&self, destination: Destination<'_, 's, A>) -> Written<'s> {
         let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         if len > SMALL_NEST.min(STACK_BYTES / size_of::<A>()) {
-            let written = destination.write(&self.source, self.shape, len, self.dropped);
+            let written = destination.write(self.source, self.shape, len, self.dropped);
             return written.unwrap_or_else(|destination| self.run_large(destination));
         }
         destination.fill_by(|slots| {
-            let written = slots.write(&self.source, self.shape, len, self.dropped);
+            let written = slots.write(self.source, self.shape, len, self.dropped);
             written.unwrap_or_else(|slots| {
                 let mut shape = BlockShape::new();
                 push_axes(&mut shape, self.shape, slots.shape(), self.dropped);
@@ -199,7 +201,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     #[inline(never)]
     fn run_large<'t>(&self, destination: Destination<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
-        match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
+        match Nest::reducing(&mut erased, self.source, self.shape, Some(destination), self.dropped) {
             Some(nest) => reduce_halves(nest.arranged(), &mut Scratch::new()).0,
             None => Written::none(),
         }
