@@ -134,7 +134,7 @@ fn with_nest<A: Clone, R>(
     then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
 ) -> Option<R> {
     let shape = source.shapes()[0];
-    Nest::reducing(&mut ErasedNest::new(), source, shape, None, None).map(then)
+    Nest::reading(&mut ErasedNest::new(), source, shape).map(then)
 }
 
 /// The elements of a view, copied in the order of its axes.
@@ -281,8 +281,10 @@ fn loops_have_an_order_that_suits_all_inputs() {
     let store = SharedVisitor::new(Added);
     let lens = |out: Option<&mut ArrayD<u32>>| {
         let mut erased = ErasedNest::new();
-        let out = out.map(|out| Destination::elements(Output::of(out), &store));
-        let nest = Nest::reducing(&mut erased, &source, &[20, 3, 4], out, None);
+        let nest = match out.map(|out| Destination::elements(Output::of(out), &store)) {
+            Some(out) => Nest::reducing(&mut erased, &source, &[20, 3, 4], out, None),
+            None => Nest::reading(&mut erased, &source, &[20, 3, 4]),
+        };
         nest.expect("an index").arranged().loops().iter().map(Loop::len).collect::<Vec<_>>()
     };
     assert_eq!(lens(None), [3, 4, 20]);
@@ -328,11 +330,11 @@ fn inputs_alone_give_no_output() {
     // halves of a reduced loop would share outputs
     let (mut sums, added) = (Array::from_elem([1, 3], 0_u32), SharedVisitor::new(Added));
     let sums = Destination::elements(Output::of(&mut sums), &added);
-    let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(sums), None).expect("an index");
+    let nest = Nest::reducing(&mut erased, &source, &[2, 3], sums, None).expect("an index");
     assert_eq!(panic_of(|| nest.halves(0, &mut scratch).len()), "parts share an output");
     for len in [2, 4] {
         let to = Destination::elements(Output::of(&mut out), &added);
-        let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(to), None).expect("an index");
+        let nest = Nest::reducing(&mut erased, &source, &[2, 3], to, None).expect("an index");
         let few = || nest.store_results(&vec![1; len]).count();
         assert_eq!(panic_of(few), "not one result for each output");
     }
@@ -537,7 +539,7 @@ fn sums_of_too_many_lanes_panic() {
     let (inputs, loops) = (Inputs::from((&*many,)), FoldLoops::new(Cloned, First));
     let sums = || {
         with_nest(&Source::stored(&inputs, &loops, None), |nest| {
-            filled::<u128>(0, |slots| nest.sum_along(slots)).len()
+            filled::<u128>(0, |slots| nest.planned().fill(slots)).len()
         })
     };
     assert_eq!(panic_of(sums), "no room for the sums");

@@ -180,7 +180,7 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
         let Bases { forms, out, .. } = self.pass;
         ensure(self.erased.has_distinct_outputs(), "two bases of the output share elements");
         self.erased.for_each_block(&mut |block| {
-            block.for_each(E::COUNT, |at| {
+            block.for_each(&block.at, E::COUNT, |at| {
                 // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index
                 // leads. The views do not outlive the call. For layouts, see `Forms::views`.
                 unsafe {

@@ -153,7 +153,7 @@ unsafe fn visit_block<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut
         None => Some(visit),
     };
     if let Some(visit) = rest {
-        block.for_each(E::COUNT, |at| {
+        block.for_each(&block.at, E::COUNT, |at| {
             // SAFETY: The caller promises these elements.
             unsafe { visit.visit(&mut *at[0].cast::<T>(), E::refs_at::<0>(at, 0)) };
         });
@@ -227,10 +227,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
             _ => {
                 let &Self { mut map, op, .. } = self;
                 // SAFETY: As the caller promises.
-                let mut combine = |at: &Pointers, panels: &Panels<'_>| unsafe {
-                    combine_one_by_one::<A, E, M, O>(at, panels, &mut map, op);
-                };
-                block.for_each_round(E::COUNT, &mut combine);
+                unsafe { combine_one_by_one::<A, E, M, O>(block, false, &mut map, op) };
             }
         }
     }
@@ -284,8 +281,9 @@ impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize
     /// Combines the panels in a loop that is not compiled for a CPU.
     #[inline(always)]
     fn one_by_one(mut self) {
+        let block = self.panels.block(self.at);
         // SAFETY: See the field.
-        unsafe { combine_one_by_one::<A, E, M, O>(self.at, self.panels, &mut self.map, self.op) };
+        unsafe { combine_one_by_one::<A, E, M, O>(&block, self.panels.is_added, &mut self.map, self.op) };
     }
 }
 

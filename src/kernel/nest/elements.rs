@@ -3,7 +3,7 @@
 //! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
 //! the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
 
-use super::cut::advance;
+use super::cut::{Block, advance};
 use super::gather::{Gather, gather_of};
 use super::panels::{NARROW, Panels};
 use super::{InputSet, OPERANDS, Pointers};
@@ -246,35 +246,32 @@ unsafe fn combine<
     }
 }
 
-/// [`Elements::panels`] for any number of neighbours, one after the other.
+/// Combines the elements of each output of a block, one after the other. Results are added to the outputs if `is_added`.
 ///
 /// # Safety
-/// As for [`Elements::panels`].
+/// As for [`Rows::rows`](super::closures::Rows::rows).
 #[inline(never)]
 pub(super) unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
-    at: &Pointers,
-    panels: &Panels<'_>,
+    block: &Block,
+    mut is_added: bool,
     map: &mut M,
     op: O,
 ) {
-    let (&Panels { count, width, steps, is_added, overlap, .. }, mut panel_at) = (panels, *at);
-    for _ in 0..count {
-        let mut first_at = panel_at;
-        for i in 0..width {
-            if i >= overlap {
-                // SAFETY: The caller promises these elements.
-                unsafe {
-                    let (mut at, mut sum) = (first_at, map.map(E::refs_at::<0>(&first_at, 0)));
-                    for _ in 1..steps {
-                        advance(&mut at, panels.step_strides, E::COUNT);
-                        sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
-                    }
-                    let out = first_at[0].cast::<A>();
-                    out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
+    let mut round_at = block.at;
+    for _ in 0..block.rounds.len {
+        block.for_each(&round_at, E::COUNT, |at| {
+            // SAFETY: The caller promises these elements.
+            unsafe {
+                let (mut at, out) = (*at, at[0].cast::<A>());
+                let mut sum = map.map(E::refs_at::<0>(&at, 0));
+                for _ in 1..block.steps.len {
+                    advance(&mut at, &block.steps.strides, E::COUNT);
+                    sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
                 }
+                out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
             }
-            advance(&mut first_at, panels.neighbours, E::COUNT);
-        }
-        advance(&mut panel_at, panels.panel_strides, E::COUNT);
+        });
+        advance(&mut round_at, &block.rounds.strides, E::COUNT);
+        is_added = true;
     }
 }

@@ -42,7 +42,7 @@ pub(crate) use operands::{
 };
 pub(crate) use panels::{NARROW, ROUNDS, WIDE};
 pub(crate) use passes::{RowPass, ShapePass};
-pub(crate) use reduction::{Destination, LaneItem, Reduction, Store, for_each_lane};
+pub(crate) use reduction::{Destination, LaneItem, Planned, Reduction, RunHalf, Store, for_each_lane};
 pub(crate) use source::{Compiled, Source, compiled_for};
 #[cfg(test)]
 pub(crate) use {bases::Form, operands::OrderedAxes};

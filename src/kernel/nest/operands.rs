@@ -152,6 +152,13 @@ impl<'a> RawInputs<'a> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
     }
 
+    /// Whether every array has this shape, which has elements, and is in standard layout.
+    #[inline]
+    pub(super) fn are_standard(&self, shape: &[usize]) -> bool {
+        self.shapes().iter().all(|own| own.len() == shape.len() && zip(*own, shape).all(|(a, b)| a == b))
+            && (0..self.info.count).all(|k| self.standard_len(k).is_some())
+    }
+
     /// Whether the last axis of every array has stride 0.
     pub(crate) fn are_repeated(&self) -> bool {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))

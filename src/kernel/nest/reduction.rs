@@ -4,6 +4,7 @@ use super::arrange::RawOutput;
 use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedVisitor, fits_panels};
 use super::elements::{Elements, Visit};
 use super::gather::gather;
+use super::panels::SumLoop;
 use super::passes::{RowPass, ShapePass, standard_output};
 use super::{
     Dropped, ErasedNest, InputSet, Inputs, Nest, Output, Source, Steps, Written, is_dense, is_worth_halving,
@@ -12,29 +13,34 @@ use super::{
 use crate::kernel::ensure;
 use crate::kernel::memory::{Scratch, Slot, Slots};
 use crate::kernel::threads::GRAIN;
-use alloc::vec::Vec;
 use core::marker::PhantomData;
-use core::ops::Mul;
+use core::ops::{Deref, Mul};
 use core::slice;
 use num_traits::Zero;
 
-/// Where results are stored: in slots of a new array, or in elements of an existing one.
+/// What results are stored in: slots of a new array, or, by these rows, elements of an existing one.
+#[derive(Clone, Copy)]
+enum Into<'t> {
+    Slots,
+    Elements(&'t dyn Rows),
+}
+
+/// Where results are stored.
 pub(crate) struct Destination<'t, 's, A> {
     out: RawOutput<'t>,
-    /// Stores results in elements; `None` for slots.
-    store: Option<&'t dyn Rows>,
+    into: Into<'t>,
     types: Invariant<(&'s (), A)>,
 }
 
 impl<'t, 's, A> Destination<'t, 's, A> {
     #[inline]
     pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
-        Self { out: out.raw(), store: None, types: PhantomData }
+        Self { out: out.raw(), into: Into::Slots, types: PhantomData }
     }
 
-    /// Whether results are stored in elements.
-    pub(crate) fn is_stored(&self) -> bool {
-        self.store.is_some()
+    #[inline]
+    pub(crate) fn has_slots(&self) -> bool {
+        matches!(self.into, Into::Slots)
     }
 
     #[inline]
@@ -45,7 +51,7 @@ impl<'t, 's, A> Destination<'t, 's, A> {
     /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
     pub(crate) fn into_slots(self) -> Result<Slots<'t, 's, A>, Self> {
-        let len = if self.store.is_some() { None } else { standard_len(self.out.axes) };
+        let len = if self.has_slots() { standard_len(self.out.axes) } else { None };
         // SAFETY: The slots are contiguous, and the destination had them alone.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
@@ -57,7 +63,7 @@ impl<'t, 's, A: Clone> Destination<'t, 's, A> {
     /// # Panics
     /// If the number of slots differs.
     pub(crate) fn standard(slots: Slots<'t, 's, A>, sizes: &'t [usize], strides: &'t [isize]) -> Self {
-        Self { out: standard_output(slots, sizes, strides), store: None, types: PhantomData }
+        Self { out: standard_output(slots, sizes, strides), into: Into::Slots, types: PhantomData }
     }
 
     /// A map of the source's elements, or of their results, to slots; `None` if the elements must be prepared, or if the outputs are no
@@ -69,14 +75,17 @@ impl<'t, 's, A: Clone> Destination<'t, 's, A> {
         shape: &'p [usize],
         dropped: Dropped<'p>,
     ) -> Option<ShapePass<'p, 's>> {
-        let is_map = self.store.is_none() && source.prepare().is_none();
+        let is_map = self.has_slots() && source.prepare().is_none();
         let pass = ShapePass::new(self.out, source.inputs(), source.element_loops());
         is_map.then_some(ShapePass { shape, dropped, ..pass })
     }
 
     /// A pass that stores results in elements; `None` if the outputs are slots.
     pub(crate) fn store<'p>(&'p mut self, results: &'p Inputs<'p, (A,)>) -> Option<ShapePass<'p, 's>> {
-        self.store.map(|store| ShapePass::new(self.out, results, store))
+        match self.into {
+            Into::Slots => None,
+            Into::Elements(store) => Some(ShapePass::new(self.out, results, store)),
+        }
     }
 }
 
@@ -84,7 +93,7 @@ impl<'t, 's, A: Clone> Destination<'t, 's, A> {
 impl<'t, A> Destination<'t, 'static, A> {
     #[inline]
     pub(crate) fn elements<S: Store<A>>(out: Output<'t, A>, store: &'t SharedVisitor<S, A, (A,)>) -> Self {
-        Self { out: out.raw(), store: Some(store), types: PhantomData }
+        Self { out: out.raw(), into: Into::Elements(store), types: PhantomData }
     }
 }
 
@@ -104,8 +113,7 @@ unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
-    /// Stores results in elements; `None` for slots, or without outputs.
-    store: Option<&'a dyn Rows>,
+    into: Into<'a>,
     brand: Invariant<&'s ()>,
 }
 
@@ -118,8 +126,8 @@ impl<A> Clone for Reduction<'_, '_, A> {
 
 impl<A> Copy for Reduction<'_, '_, A> {}
 
-/// Runs a half of a reduction. Its results are written or returned. Not a closure, which might have state.
-type RunHalf<'a, 's, A> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> (Written<'s>, Vec<A>);
+/// Runs a half of a reduction. Not a closure, which might have state.
+pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> R;
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// A nest along the axes of `shape`, that of the source. The destination has its axes that are not `dropped`, in order, each
@@ -133,27 +141,36 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         erased: &'n mut ErasedNest,
         source: &'a Source<'a, A>,
         shape: &[usize],
-        destination: Option<Destination<'a, 's, A>>,
+        destination: Destination<'a, 's, A>,
         dropped: Dropped<'_>,
     ) -> Option<Self> {
-        let (out, store) = match destination {
-            None => (None, None),
-            Some(Destination { out, store, .. }) => (Some(out), store),
-        };
-        if erased.build(shape, out, dropped, source.inputs()) {
-            return None;
-        }
-        Some(Self { erased, pass: Reduction { source, store, brand: PhantomData } })
+        let is_empty = erased.build(shape, Some(destination.out), dropped, source.inputs());
+        let pass = Reduction { source, into: destination.into, brand: PhantomData };
+        (!is_empty).then_some(Self { erased, pass })
+    }
+
+    /// A nest along the axes of `shape`, that of the source, without outputs; `None` if there is no index.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    pub(crate) fn reading(
+        erased: &'n mut ErasedNest,
+        source: &'a Source<'a, A>,
+        shape: &[usize],
+    ) -> Option<Self> {
+        let is_empty = erased.build(shape, None, None, source.inputs());
+        (!is_empty)
+            .then_some(Self { erased, pass: Reduction { source, into: Into::Slots, brand: PhantomData } })
     }
 
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
     #[inline]
-    pub(crate) fn run_halves(
+    pub(crate) fn run_halves<R>(
         self,
         place: usize,
         scratch: &mut Scratch,
-        run: RunHalf<'a, 's, A>,
-    ) -> [(Written<'s>, Vec<A>); 2] {
+        run: RunHalf<'a, 's, A, R>,
+    ) -> [R; 2] {
         let join = self.pass.source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
         let mut second = ErasedNest::on_heap();
         let [first, second] = self.halves(place, &mut second);
@@ -214,27 +231,13 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
     }
 
-    /// The place of the sum loop, along which elements are combined in registers, if there is one, and the number of sums along it.
+    /// The nest with its [sum loop](ErasedNest::sum_loop).
     #[inline]
-    pub(crate) fn sum_loop(&self) -> Option<(usize, usize)> {
+    pub(crate) fn planned(self) -> Planned<'n, 'a, 's, A> {
         let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
-        if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None }
-    }
-
-    /// Writes sums along the [sum loop](Self::sum_loop) to slots, in the order of the loops.
-    ///
-    /// # Panics
-    /// If the number of slots differs, or if there is no such loop.
-    #[inline]
-    pub(crate) fn sum_along<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let sum_loop = self.sum_loop().expect("a sum loop");
-        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
-        let out = (slots.start().cast(), len, size_of::<A>());
-        self.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
-            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
-            unsafe { element_loops.panels(at, panels) };
-        });
-        Written(len, PhantomData)
+        let sum_loop =
+            if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None };
+        Planned { nest: self, sum_loop }
     }
 
     /// Copies the elements, which are [plain numbers of an array](Self::is_stored), to slots, in the order of the loops.
@@ -274,9 +277,57 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If there are more or fewer results than outputs, or no output.
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
-        let store = self.pass.store.unwrap_or(self.fold());
+        let rows = match self.pass.into {
+            Into::Slots => self.fold(),
+            Into::Elements(store) => store,
+        };
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: RowPass::new(store) }.visit_rows()
+        Nest { erased: self.erased, pass: RowPass::new(rows) }.visit_rows()
+    }
+}
+
+/// A nest with its sum loop, along which elements are combined in registers, if there is one.
+pub(crate) struct Planned<'n, 'a, 's, A> {
+    nest: Nest<'n, Reduction<'a, 's, A>>,
+    sum_loop: Option<SumLoop>,
+}
+
+impl<'n, 'a, 's, A> Deref for Planned<'n, 'a, 's, A> {
+    type Target = Nest<'n, Reduction<'a, 's, A>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.nest
+    }
+}
+
+impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
+    pub(crate) fn sum_loop(&self) -> Option<SumLoop> {
+        self.sum_loop
+    }
+
+    pub(crate) fn into_nest(self) -> Nest<'n, Reduction<'a, 's, A>> {
+        self.nest
+    }
+
+    /// The elements, if they are stored, contiguous in the order of the loops, and not combined in registers first.
+    pub(crate) fn in_place(&self) -> Option<&'n [A]> {
+        if self.sum_loop.is_none() { self.elements() } else { None }
+    }
+
+    /// Writes the results along the sum loop to slots, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs, or if there is no such loop.
+    #[inline]
+    pub(crate) fn combine_to<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        let sum_loop = self.sum_loop.expect("a sum loop");
+        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
+        let out = (slots.start().cast(), len, size_of::<A>());
+        self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
+            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
+            unsafe { element_loops.panels(at, panels) };
+        });
+        Written(len, PhantomData)
     }
 }
 
@@ -310,7 +361,7 @@ pub(crate) fn for_each_lane<A: Clone>(
     erased.for_each_tile(&tile, &mut |part| {
         let out = part.operands.at[0].cast::<A>();
         part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
-            block.for_each(source.inputs().info.count, |at| {
+            block.for_each(&block.at, source.inputs().info.count, |at| {
                 // SAFETY: The source's loops have the types of its inputs.
                 let mut element = unsafe { element_loops.one(at) };
                 if let Some(prepare) = source.prepare() {

@@ -5,7 +5,8 @@
 use crate::kernel::map::{visit_large, visit_nest, visit_shape};
 use crate::kernel::memory::{Scratch, Slots};
 use crate::kernel::nest::{
-    Destination, Dropped, ErasedNest, Inputs, Nest, Reduction, ShapePass, Source, Written, standard_strides,
+    Destination, Dropped, ErasedNest, Inputs, Nest, Planned, Reduction, ShapePass, Source, Written,
+    standard_strides,
 };
 
 impl<A: Clone> Nest<'_, Reduction<'_, '_, A>> {
@@ -23,6 +24,20 @@ impl<A: Clone> Nest<'_, Reduction<'_, '_, A>> {
     }
 }
 
+impl<A: Clone> Planned<'_, '_, '_, A> {
+    /// Writes the results along the sum loop to slots, or else the elements, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    #[inline]
+    pub(crate) fn fill<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
+        match self.sum_loop() {
+            Some(_) => self.combine_to(slots),
+            None => self.into_nest().fill(slots),
+        }
+    }
+}
+
 impl<A: Clone> Source<'_, A> {
     /// Writes the elements to slots, in the order of the source's `shape`.
     ///
@@ -31,8 +46,7 @@ impl<A: Clone> Source<'_, A> {
     #[inline]
     pub(crate) fn fill<'t>(&self, shape: &[usize], slots: Slots<'_, 't, A>) -> Written<'t> {
         let mut erased = ErasedNest::new();
-        let stored =
-            if self.is_stored() { Nest::reducing(&mut erased, self, shape, None, None) } else { None };
+        let stored = if self.is_stored() { Nest::reading(&mut erased, self, shape) } else { None };
         match stored {
             Some(nest) => nest.fill(slots),
             None => visit_shape(self.map_to(shape, &standard_strides(shape), slots)),
@@ -64,11 +78,12 @@ impl<'s, A: Clone> Destination<'_, 's, A> {
     }
 
     /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
+    #[inline(never)]
     pub(super) fn fill_by(
         mut self,
         fill: impl for<'t> FnOnce(Destination<'_, 't, A>) -> Written<'t>,
     ) -> Written<'s> {
-        if !self.is_stored() {
+        if self.has_slots() {
             return fill(self);
         }
         let sizes = self.shape();
