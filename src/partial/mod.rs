@@ -1,6 +1,7 @@
 //! Partially known shapes: broadcasting before all sizes are known.
 //!
-//! Nothing here needs an array. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range
+//! Nothing here needs an array. The module is there with the feature `partial`, for programs that infer or check shapes before
+//! they have the arrays, such as the compiler of a graph. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range
 //! or a name. Or it is `*`, with any number of axes. From such shapes the module
 //! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
 //! - verifies a declared result ([`verify`](verify())),
