@@ -1,6 +1,6 @@
 //! Shapes that leave each other's sizes as they are: branches, of which one is chosen, and ranks.
 
-use super::statement::list;
+use super::partial_shape::list;
 use super::{Dim, PartialShape};
 use crate::error::{ErrorBuilder, Result, caller, fail};
 use alloc::{vec, vec::Vec};

@@ -124,8 +124,7 @@
 //! | `?`, `3` | [`Depends`](Decision::Depends) | `axis 0 of operand 0 is 1 or 3` |
 //! | `4x?`, `2..` | `Depends` | `axis 1 of operand 0 is 1 or equals axis 0 of operand 1` |
 //! | `?`, `n` | `Depends` | `axis 0 of operand 0 is 1, axis 0 of operand 1 is 1, or they are equal` |
-//! | `*`, `3` | `Depends` | `operand 0 goes together with all others` |
-//! | `*`, `*`, `3` | `Depends` | `all operands go together` |
+//! | `*`, `3` | `Depends` | `all operands go together` |
 //!
 //! `Always` and `Never` are certain. They do not cover the size of the whole result: it is an error here
 //! only if the smallest possible result is an [`Overflow`](crate::ErrorKind::Overflow), and
@@ -154,9 +153,12 @@
 
 mod check;
 mod choices;
+mod declared;
 mod dim;
 mod infer;
 mod names;
+mod open;
+mod operation;
 mod partial_shape;
 mod place;
 mod plan;
@@ -169,7 +171,7 @@ mod statement;
 mod text;
 mod vars;
 
-pub use check::Check;
+pub use check::{Check, Decision, InferredShapes};
 pub use choices::{infer_branches, infer_ranks};
 pub use dim::{Dim, Name, SizeRange};
 pub use infer::{
@@ -177,8 +179,9 @@ pub use infer::{
     infer_sum, infer_sum_in_dim, infer_sum_to, infer_target,
 };
 pub use names::Names;
+pub use operation::decide;
 pub use partial_shape::PartialShape;
 pub use place::Place;
 pub use plan::Plan;
-pub use result::{Decision, ResultRule, decide, decide_result, verify};
-pub use shape_op::{InferredShapes, ShapeOp};
+pub use result::{ResultRule, decide_result, verify};
+pub use shape_op::ShapeOp;

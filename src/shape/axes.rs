@@ -6,6 +6,7 @@ use crate::error::{BroadcastError, Count, ErrorBuilder, Result, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
+use core::mem::replace;
 use core::ops::RangeFull;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
@@ -472,6 +473,27 @@ impl AxisMask {
     pub(crate) fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
+}
+
+/// The axes with these numbers.
+///
+/// # Errors
+/// As [`AxisMask::new`].
+pub(crate) fn axis_positions(
+    numbers: &[i128],
+    ndim: usize,
+    builder: impl FnOnce() -> ErrorBuilder,
+) -> Result<Vec<usize>> {
+    let mut axes = Vec::with_capacity(numbers.len());
+    let mut is_named = vec![false; ndim];
+    for &number in numbers {
+        let axis = position(number, ndim);
+        if axis >= ndim || replace(&mut is_named[axis], true) {
+            return Err(axes_error(numbers, axis, ndim, builder()));
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
