@@ -177,7 +177,7 @@ impl Clash {
                 builder.clash(axis, [&first, &second], shapes, &note)
             }
             Self::Name { place, marks, dims: [was, now], text } => {
-                let builder = builder.at(place.axis.into()).marks(&marks).sizes(&[&was, &now]);
+                let builder = builder.at(place.axis.into(), &marks, &[&was, &now]);
                 fail!(builder, DeclaredName, "{text}")
             }
         }

@@ -242,7 +242,7 @@ fn result_size(builder: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str)
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
     let mark = OwnAxis::new(Owner::Result, axis).mark();
-    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[inferred, declared]);
+    let builder = builder.at(axis as i128, &[mark], &[inferred, declared]);
     fail!(
         builder,
         ResultSize,

@@ -217,7 +217,7 @@ impl<'n> Vars<'n> {
         for (axis, dim) in dims.iter().enumerate() {
             let (size, place) = (shape[axis], OwnAxis::new(owner, axis));
             if !dim.admits(size) {
-                let builder = builder().at(axis as i128).marks(&[place.mark()]).sizes(&[&size, dim]);
+                let builder = builder().at(axis as i128, &[place.mark()], &[&size, dim]);
                 let builder = builder.subject(&place.words(self.label));
                 return Err(fail!(builder, DeclaredSize, "size {size}, expected {dim}"));
             }

@@ -71,7 +71,7 @@ pub(crate) fn base_size(
     mark: Mark,
 ) -> BroadcastError {
     let owner = owner(operand);
-    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[size, expected]);
+    let builder = builder.at(axis as i128, &[mark], &[size, expected]);
     let builder = builder.subject(&format_args!("base axis {axis} of {owner}"));
     fail!(builder, BaseSize, "size {size}, expected {expected}")
 }

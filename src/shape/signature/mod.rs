@@ -273,7 +273,7 @@ pub(crate) fn two_sizes(
     marks: [Mark; 2],
 ) -> BroadcastError {
     fail!(
-        builder.at(axis as i128).marks(&marks).sizes(&[size, other_size]),
+        builder.at(axis as i128, &marks, &[size, other_size]),
         BaseSymbol,
         "{name} is {size} at base axis {axis} of operand {operand} \
          and {other_size} at base axis {other_axis} of operand {other}"
