@@ -2,7 +2,7 @@
 
 use super::dim::{Dim, Span};
 use super::partial_shape::list;
-use super::place::{Clash, OwnAxis, Owner, compact};
+use super::place::{Clash, OwnAxis, Owner};
 use super::solver::System;
 use super::statement::{Call, Statement, check_overflow};
 use super::{Check, Decision, Names, PartialShape, Place};
@@ -164,7 +164,7 @@ pub(super) fn result_checks(
         _ => {}
     }
     if rule != Some(ResultRule::AllowCast) {
-        let uncertain = add_checks(&mut checks, &system, operands, declared, open);
+        let uncertain = add_checks(&mut checks, &system, declared, open);
         if let Some((axis, inferred)) = uncertain.filter(|_| rule.is_some()) {
             return Err(result_size(builder(), axis, [&inferred, &declared[axis]], "all sizes"));
         }
@@ -184,23 +184,18 @@ pub(super) fn result_checks(
 fn add_checks(
     checks: &mut Vec<Check>,
     system: &System<'_>,
-    operands: &[&PartialShape],
     declared: &[Dim],
     open: bool,
 ) -> Option<(usize, Dim)> {
-    let (mut uncertain, mut places) = (None, first_places(operands));
+    // the size and an axis of each name of the result, and the axes with a check for one size
+    let (mut uncertain, mut names, mut exact) = (None, ByName::new(), Vec::new());
     for (axis, dim) in declared.iter().enumerate() {
         let (inferred, span) = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
         let (name, covers, mut place) = (dim.as_name(), dim.span().covers(span), Place::Result { axis });
-        let known = name.and_then(|name| places.get(name).copied());
-        let is_same = match known {
-            // no name, or a new one, which this axis defines
-            None => true,
-            Some(_) if !matches!(inferred, Dim::Known(_) | Dim::Name(_)) => false,
-            Some(Place::Result { axis }) => system.size(axis).0 == inferred,
-            Some(_) => name.and_then(|name| system.vars.dim_of(name)).as_ref() == Some(&inferred),
-        };
-        if !covers || !is_same {
+        // none for a new name, which this axis defines
+        let known = name.and_then(|name| names.get(name).cloned().or_else(|| system.vars.first(name)));
+        let is_exact = matches!(inferred, Dim::Known(_) | Dim::Name(_));
+        if !covers || known.as_ref().is_some_and(|(size, _)| !is_exact || *size != inferred) {
             if !open {
                 // the only size at the axis that may differ from 1 is the result's size
                 let mut own = system.axes.at(axis).iter().filter(|entry| *entry.dim != Dim::Known(1));
@@ -210,29 +205,27 @@ fn add_checks(
             if known.is_none() || !covers {
                 checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
             }
-            if let Some(other) = known.filter(|other| *other != place) {
-                checks.push(Check::Equals { place, other, or_one: false });
+            match &known {
+                Some((_, other)) if *other == place => {}
+                Some((_, other)) if matches!(inferred, Dim::Known(_)) => {
+                    checks.push(Check::Is { place: *other, dim: inferred.clone(), or_one: false });
+                    exact.push(*other);
+                }
+                Some((_, other)) => checks.push(Check::Equals { place, other: *other, or_one: false }),
+                None => {}
             }
-            uncertain = uncertain.or(Some((axis, inferred)));
+            uncertain = uncertain.or(Some((axis, inferred.clone())));
         }
         if let Some(name) = name {
-            places.or_insert(name, place);
+            names.or_insert(name, (inferred, known.map_or(place, |(_, other)| other)));
         }
     }
+    // one size says more than that size or 1
+    exact.sort_unstable();
+    checks.retain(
+        |check| !matches!(check, Check::Is { place, or_one: true, .. } if exact.binary_search(place).is_ok()),
+    );
     uncertain
-}
-
-/// The first axis of each name in the operands.
-fn first_places(operands: &[&PartialShape]) -> ByName<Place> {
-    let mut places = ByName::new();
-    for (operand, shape) in operands.iter().enumerate() {
-        for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
-            if let Some(name) = dim.as_name() {
-                places.or_insert(name, Place::from(OwnAxis::new(Owner::Operand(compact(operand)), axis)));
-            }
-        }
-    }
-    places
 }
 
 /// The error of a declared size that does not agree with the inferred one.

@@ -235,49 +235,40 @@ fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
 }
 
 fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
-    let (_, [after_size, after_range, after_name, _]) = notation;
-    match text.as_bytes() {
+    let (name, end) = match text.as_bytes() {
         b"?" => return Ok(Dim::Unknown),
-        [b'"', ..] => {
-            let (name, end) = unquoted(text, at)?;
-            return match text[end..].strip_prefix(':') {
-                Some(range) => named(&name, range, at + end + 1, notation),
-                None if end == text.len() => Ok(Dim::declared(&name, Span::ANY)),
-                None => Err((at + end, after_name)),
-            };
-        }
+        [b'"', ..] => unquoted(text, at)?,
         [b'?', b'0'..=b'9', ..] | [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..] => {
-            let (name, range) =
-                text.split_once(':').map_or((text, None), |(name, range)| (name, Some(range)));
-            word(name, at, notation)?;
-            let range = range.map(|range| named(name, range, at + name.len() + 1, notation));
-            return range.unwrap_or_else(|| Ok(Dim::declared(name, Span::ANY)));
+            let end = text.find(':').unwrap_or(text.len());
+            word(&text[..end], at, notation)?;
+            (text[..end].into(), end)
         }
-        _ => {}
-    }
-    let range = text.split_once('.').and_then(|(lo, rest)| Some((lo, rest.strip_prefix('.')?)));
-    if let Some((lo, hi)) = range {
-        let end = at + lo.len() + "..".len();
-        if lo.is_empty() && hi.is_empty() {
-            return Err((end, "a size at one end of the range at least"));
+        _ => return span(text, at, notation).map(Dim::from),
+    };
+    match text.as_bytes()[end..] {
+        [] => Ok(Dim::declared(&name, Span::ANY)),
+        [b':', b'0'..=b'9' | b'.', ..] => {
+            Ok(Dim::declared(&name, span(&text[end + 1..], at + end + 1, notation)?))
         }
-        let lo = if lo.is_empty() { 0 } else { size(lo, at, after_size)? };
-        let hi = if hi.is_empty() { usize::MAX } else { size(hi, end, after_range)? };
-        let fault = (end, "an end of the range that is not below its start");
-        return if lo <= hi { Ok(Span { lo, hi }.into()) } else { Err(fault) };
-    }
-    match text.as_bytes() {
-        [b'0'..=b'9', ..] => size(text, at, after_size).map(Dim::Known),
-        _ => Err((at, A_DIM)),
+        [b':', ..] => Err((at + end + 1, "a range such as 2..5")),
+        _ => Err((at + end, notation.1[2])),
     }
 }
 
-/// Reads the range of a name.
-fn named(name: &str, range: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
-    if !matches!(range.as_bytes(), [b'0'..=b'9' | b'.', ..]) {
-        return Err((at, "a range such as 2..5"));
+/// Reads a size or a range.
+fn span(text: &str, at: usize, (_, [after_size, after_range, ..]): Notation) -> Result<Span, TextFault> {
+    let Some((lo, hi)) = text.split_once("..").filter(|(lo, _)| !lo.contains('.')) else {
+        let is_size = text.starts_with(|first: char| first.is_ascii_digit());
+        return if is_size { size(text, at, after_size).map(Span::of) } else { Err((at, A_DIM)) };
+    };
+    let end = at + lo.len() + "..".len();
+    if lo.is_empty() && hi.is_empty() {
+        return Err((end, "a size at one end of the range at least"));
     }
-    Ok(Dim::declared(name, dim(range, at, notation)?.span()))
+    let lo = if lo.is_empty() { 0 } else { size(lo, at, after_size)? };
+    let hi = if hi.is_empty() { usize::MAX } else { size(hi, end, after_range)? };
+    let fault = (end, "an end of the range that is not below its start");
+    if lo <= hi { Ok(Span { lo, hi }) } else { Err(fault) }
 }
 
 /// Reads a name in quotes. Returns it with the position after the closing quote.

@@ -2,7 +2,7 @@
 
 use super::dim::{Dim, Span};
 use super::names::{Class, Note, Origin};
-use super::place::{Clash, Entry, OwnAxis, Owner, Side, Var, compact};
+use super::place::{Clash, Entry, OwnAxis, Owner, Place, Side, Var, compact};
 use super::text::Quoted;
 use super::{Names, PartialShape};
 use crate::error::{NewBuilder, Result, fail};
@@ -100,10 +100,11 @@ impl<'n> Vars<'n> {
         self.names.dim(self.names.root(var as usize), span)
     }
 
-    /// The size of a name of the call.
-    pub(super) fn dim_of(&self, name: &str) -> Option<Dim> {
+    /// The size of a name of the call, and the first axis that has it.
+    pub(super) fn first(&self, name: &str) -> Option<(Dim, Place)> {
         let var = compact(*self.names.ids.get(name)?);
-        (self.note(var).call == self.names.calls).then(|| self.dim(var, false))
+        let note = self.note(var);
+        (note.call == self.names.calls).then(|| (self.dim(var, false), note.first.into()))
     }
 
     /// The name of a size, if it has one, whose sizes at this place are in `span`.
