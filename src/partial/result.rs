@@ -192,10 +192,14 @@ fn add_checks(
     for (axis, dim) in declared.iter().enumerate() {
         let (inferred, span) = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
         let (name, covers, mut place) = (dim.as_name(), dim.span().covers(span), Place::Result { axis });
-        // none for a new name, which this axis defines
-        let known = name.and_then(|name| names.get(name).cloned().or_else(|| system.vars.first(name)));
-        let is_exact = matches!(inferred, Dim::Known(_) | Dim::Name(_));
-        if !covers || known.as_ref().is_some_and(|(size, _)| !is_exact || *size != inferred) {
+        // where the name stands in the operands, and where it stood in the result
+        let own = name.and_then(|name| system.vars.first(name));
+        let listed = name.and_then(|name| names.get(name));
+        let known = own.as_ref().or(listed).map(|(_, place)| *place);
+        let is_same =
+            |(size, _): &(Dim, Place)| *size == inferred && matches!(inferred, Dim::Known(_) | Dim::Name(_));
+        // this axis defines a new name
+        if !covers || known.is_some() && !own.iter().chain(listed).any(is_same) {
             if !open {
                 // the only size at the axis that may differ from 1 is the result's size
                 let mut own = system.axes.at(axis).iter().filter(|entry| *entry.dim != Dim::Known(1));
@@ -205,19 +209,18 @@ fn add_checks(
             if known.is_none() || !covers {
                 checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
             }
-            match &known {
-                Some((_, other)) if *other == place => {}
-                Some((_, other)) if matches!(inferred, Dim::Known(_)) => {
-                    checks.push(Check::Is { place: *other, dim: inferred.clone(), or_one: false });
-                    exact.push(*other);
-                }
-                Some((_, other)) => checks.push(Check::Equals { place, other: *other, or_one: false }),
+            match known.filter(|other| *other != place) {
                 None => {}
+                Some(other) if matches!(inferred, Dim::Known(_)) => {
+                    checks.push(Check::Is { place: other, dim: inferred.clone(), or_one: false });
+                    exact.push(other);
+                }
+                Some(other) => checks.push(Check::Equals { place, other, or_one: false }),
             }
             uncertain = uncertain.or(Some((axis, inferred.clone())));
         }
         if let Some(name) = name {
-            names.or_insert(name, (inferred, known.map_or(place, |(_, other)| other)));
+            names.or_insert(name, (Dim::Unknown, known.unwrap_or(place))).0 = inferred;
         }
     }
     // one size says more than that size or 1

@@ -3,7 +3,7 @@
 use super::dim::Dim;
 use super::place::{Entry, OwnAxis, Owner};
 use super::solver::At;
-use super::statement::{Arguments, Call, Numbers, Operation, Size, Statement};
+use super::statement::{Arguments, Call, Operation, Size, Statement};
 use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
 use crate::shape::{
@@ -57,7 +57,7 @@ impl<'a> Call<'a> {
             let expected = operation.ndim(0).unwrap_or(others.len()) + numbers.len();
             check_axis_count(expected, ndim, OF_TARGET, || operation.builder())?;
         }
-        Ok(operation.placed(&others, true, ndim))
+        Ok(operation.placed(0, &others, true, ndim))
     }
 
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
         let (own, ndim) = (operation.ndim(0).unwrap_or(numbers.len()), operation.ndim(1));
         check_axis_count(own, numbers.len(), FOR_ARRAY, || operation.builder())?;
         let positions = operation.positions(numbers, ndim)?;
-        let mut statement = operation.placed(&positions, false, ndim);
+        let mut statement = operation.placed(0, &positions, false, ndim);
         // in the order of the array, as for arrays
         statement.conditions.first = positions;
         Ok(statement)
@@ -110,16 +110,14 @@ impl<'a> Call<'a> {
         let (count, ndim) = (numbers.len(), operation.ndim(0));
         check_axis_count(operation.ndim(1).unwrap_or(count), count, FOR_TARGET, || operation.builder())?;
         let positions = operation.positions(numbers, ndim)?;
-        let mut axes = vec![None; operation.dims(0).len()];
-        for (axis, &position) in positions.iter().enumerate() {
-            axes[position] = Some((axis, true));
-        }
-        // the axes of the target, in its order
-        let at = |operand, axis: usize| if operand == 0 { axes[axis] } else { Some((axis, false)) };
-        let (statement, is_ranked) =
-            (Statement::new(operation, count, &at), ndim.or(operation.ndim(1)).is_some());
-        let result = (0..count).map(Size::OfTarget).collect();
-        Ok(Statement { result, numbers: Numbers::Each(positions), is_ranked, ..statement })
+        let mut statement = operation.placed(1, &positions, false, ndim);
+        // in the order of the target
+        statement.conditions.first = match ndim {
+            Some(_) => positions,
+            None => (0..operation.dims(1).len()).collect(),
+        };
+        statement.result = statement.conditions.first.iter().map(|&axis| Size::OfTarget(axis)).collect();
+        Ok(Statement { is_ranked: ndim.or(operation.ndim(1)).is_some(), ..statement })
     }
 
     /// The batches together.
@@ -145,10 +143,10 @@ impl<'a> Operation<'a> {
         Self { has_target: true, arguments: Arguments::Axes(axes), ..self }
     }
 
-    /// Axis `i` of the array has its condition at axis `axes[i]` of the target, which has `ndim` axes.
-    fn placed(self, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
+    /// Axis `i` of one of two shapes has its condition at axis `axes[i]` of the other, which has `ndim` axes.
+    fn placed(self, shape: usize, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
         let at = |operand, axis: usize| {
-            if operand == 0 { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
+            if operand == shape { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
         };
         Statement { is_ranked: ndim.is_some(), ..Statement::new(self, ndim.unwrap_or(0), &at) }
     }
@@ -166,7 +164,7 @@ impl<'a> Operation<'a> {
         };
         let mut statement = Statement::new(self, count, &at);
         statement.result.rotate_left(bases);
-        Statement { numbers: Numbers::AfterBases(bases), ..statement }
+        Statement { bases, ..statement }
     }
 
     /// The most batch axes of an operand.

@@ -7,7 +7,7 @@ use super::solver::{At, Conditions, System};
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::caller::Caller;
-use crate::error::{BroadcastError, ErrorBuilder, NewBuilder, Result, Shape, caller, fail};
+use crate::error::{ErrorBuilder, NewBuilder, Result, Shape, caller, fail};
 use crate::shape::checked_len;
 use alloc::{string::ToString, vec::Vec};
 
@@ -165,20 +165,13 @@ pub(super) enum Size {
     One,
 }
 
-/// How errors number the axes of the conditions.
-pub(super) enum Numbers {
-    /// So many axes of the bases come first, and then the others, counted from 0.
-    AfterBases(usize),
-    /// The number of each axis, if it is known.
-    Each(Vec<usize>),
-}
-
 /// What an operation states.
 pub(super) struct Statement<'a> {
     pub(super) operation: Operation<'a>,
     pub(super) conditions: Conditions<'a>,
     pub(super) result: Vec<Size>,
-    pub(super) numbers: Numbers,
+    /// How many of the first axes are axes of the bases, whose clashes come first.
+    pub(super) bases: usize,
     /// Whether all sizes of the result are known to be here. If not, those that are here may overflow all the same.
     pub(super) is_ranked: bool,
 }
@@ -195,7 +188,7 @@ impl<'a> Statement<'a> {
             conditions.add(owner, operation.dims(operand), &|axis| at(operand, axis));
         }
         let (result, is_ranked) = ((0..count).map(Size::At).collect(), operation.call.is_ranked());
-        Self { operation, conditions, result, numbers: Numbers::AfterBases(0), is_ranked }
+        Self { operation, conditions, result, bases: 0, is_ranked }
     }
 
     /// The result and the checks. The names keep what is forced.
@@ -203,9 +196,16 @@ impl<'a> Statement<'a> {
     /// # Errors
     /// `DeclaredName` where a name has no size; `Incompatible` with the first axis at fault; `Overflow`.
     pub(super) fn solve(self, names: &mut Names) -> Result<(PartialShape, Vec<Check>)> {
-        let Self { operation, conditions, result, numbers, is_ranked } = self;
-        let solved = operation.solve(conditions, names);
-        let (system, checks) = solved.map_err(|clash| numbers.error(&operation, clash))?;
+        let Self { operation, conditions, result, bases, is_ranked } = self;
+        let (system, checks) = operation.solve(conditions, names).map_err(|mut clash| {
+            let mut words = operation.words;
+            match &mut clash {
+                Clash::Sizes { axis, .. } if *axis < bases => words = &caller::PARTIAL_BASES,
+                Clash::Sizes { axis, .. } => *axis -= bases,
+                Clash::Name { .. } => {}
+            }
+            clash.error(operation.builder_of(words))
+        })?;
         let sizes = list(result.len(), &mut |axis| match result[axis] {
             Size::At(axis) => system.size(axis).0,
             Size::OfTarget(axis) => system.of_target(axis),
@@ -217,21 +217,6 @@ impl<'a> Statement<'a> {
         check_overflow(&sizes, &|| operation.builder())?;
         system.vars.keep();
         Ok((if is_ranked { sizes.into() } else { PartialShape::unranked() }, checks))
-    }
-}
-
-impl Numbers {
-    /// The error of a clash.
-    fn error(&self, operation: &Operation<'_>, mut clash: Clash) -> BroadcastError {
-        let mut words = operation.words;
-        if let Clash::Sizes { axis, .. } = &mut clash {
-            match self {
-                Self::AfterBases(bases) if *axis < *bases => words = &caller::PARTIAL_BASES,
-                Self::AfterBases(bases) => *axis -= bases,
-                Self::Each(numbers) => *axis = numbers.get(*axis).copied().unwrap_or(*axis),
-            }
-        }
-        clash.error(operation.builder_of(words))
     }
 }
 
