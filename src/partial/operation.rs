@@ -16,35 +16,33 @@ impl<'s> ShapeOp<'s> {
     /// # Errors
     /// Those of the operation's function.
     pub(super) fn infer(&self, names: &mut Names, call: Call<'_>) -> Result<InferredShapes<'s>> {
-        let (shapes, is_ranked) = (call.shapes, call.is_ranked());
-        // all other checks speak of axes that `*` does not have yet
-        let this = |operation: &dyn Fn() -> ShapeOp<'static>| (!is_ranked).then(operation);
+        let shapes = call.shapes;
         let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
         let (statement, operation) = match self {
-            Self::Together => (call.together(&caller::PARTIAL_TOGETHER), None),
+            Self::Together => (call.together(&caller::PARTIAL_TOGETHER), ShapeOp::Together),
             Self::Ranks => return chosen(infer_ranks(&resolved(names))),
             Self::Branches => return chosen(vec![infer_branches(&resolved(names))?]),
-            Self::Target(sizes) => (call.broadcast_to(sizes)?, this(&|| ShapeOp::Target(sizes.clone()))),
-            Self::Axes(axes) => (call.broadcast_axes(axes)?, this(&|| ShapeOp::Axes(axes.clone()))),
-            Self::InDim(axes) => (call.broadcast_in_dim(axes)?, this(&|| ShapeOp::InDim(axes.clone()))),
-            Self::Batch(bases) => (call.batches(bases)?, this(&|| ShapeOp::Batch(bases.clone()))),
-            Self::BatchMap(bases) => {
-                (call.batches_and_bases(bases)?, this(&|| ShapeOp::BatchMap(bases.clone())))
-            }
+            Self::Target(sizes) => (call.broadcast_to(sizes)?, ShapeOp::Target(sizes.clone())),
+            Self::Axes(axes) => (call.broadcast_axes(axes)?, ShapeOp::Axes(axes.clone())),
+            Self::InDim(axes) => (call.broadcast_in_dim(axes)?, ShapeOp::InDim(axes.clone())),
+            Self::Batch(bases) => (call.batches(bases)?, ShapeOp::Batch(bases.clone())),
+            Self::BatchMap(bases) => (call.batches_and_bases(bases)?, ShapeOp::BatchMap(bases.clone())),
             &Self::Sum { ref axes, keepdims } => {
-                (call.sum(axes, keepdims)?, this(&|| ShapeOp::Sum { axes: axes.clone(), keepdims }))
+                (call.sum(axes, keepdims)?, ShapeOp::Sum { axes: axes.clone(), keepdims })
             }
-            Self::SumTo => (call.sum_to(&caller::SUM_TO, &[])?, this(&|| ShapeOp::SumTo)),
-            Self::SumInDim(axes) => (call.sum_in_dim(axes)?, this(&|| ShapeOp::SumInDim(axes.clone()))),
+            Self::SumTo => (call.sum_to(&caller::SUM_TO, &[])?, ShapeOp::SumTo),
+            Self::SumInDim(axes) => (call.sum_in_dim(axes)?, ShapeOp::SumInDim(axes.clone())),
             Self::SumBatchTo(base) => {
-                let sum = call.sum_to(&caller::PARTIAL_BATCH_SUM, from_ref(base))?;
-                (sum, this(&|| ShapeOp::SumBatchTo(*base)))
+                (call.sum_to(&caller::PARTIAL_BATCH_SUM, from_ref(base))?, ShapeOp::SumBatchTo(*base))
             }
             Self::Signature(signature) => return signature.infer_in(names, call),
         };
-        let (result, checks) = statement.solve(names)?;
-        let checks = operation.map_or(checks, |operation| vec![Check::Succeeds { operation }]);
+        let (result, mut checks) = statement.solve(names)?;
+        // other checks speak of axes that `*` does not have yet
+        if !call.is_ranked() && !matches!(operation, ShapeOp::Together) {
+            checks = vec![Check::Succeeds { operation }];
+        }
         Ok(InferredShapes::of(vec![result], checks))
     }
 }

@@ -7,10 +7,10 @@ use super::statement::{Arguments, Call, Operation, Size, Statement};
 use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
 use crate::shape::{
-    ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, axis_positions, check_axis_count, check_target,
-    leading_target_axes, too_many_axes,
+    ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
+    leading_target_axes, numbered_axes, too_many_axes,
 };
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 type Stated<'a> = Result<Statement<'a>>;
 
@@ -52,7 +52,8 @@ impl<'a> Call<'a> {
     pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
         let operation = self.operation(&caller::ALONG_AXES, &[], 2)?.with_target(numbers);
         let ndim = operation.ndim(1).or(operation.ndim(0).map(|own| own + numbers.len()));
-        let others = operation.unnamed(numbers, ndim)?;
+        let (_, is_named) = operation.named(numbers, ndim)?;
+        let others: Vec<_> = (0..is_named.len()).filter(|&axis| !is_named[axis]).collect();
         if let Some(ndim) = ndim {
             let expected = operation.ndim(0).unwrap_or(others.len()) + numbers.len();
             check_axis_count(expected, ndim, OF_TARGET, || operation.builder())?;
@@ -64,7 +65,7 @@ impl<'a> Call<'a> {
         let operation = self.operation(&caller::IN_DIM, &[], 2)?.with_target(numbers);
         let (own, ndim) = (operation.ndim(0).unwrap_or(numbers.len()), operation.ndim(1));
         check_axis_count(own, numbers.len(), FOR_ARRAY, || operation.builder())?;
-        let positions = operation.positions(numbers, ndim)?;
+        let (positions, _) = operation.named(numbers, ndim)?;
         let mut statement = operation.placed(0, &positions, false, ndim);
         // in the order of the array, as for arrays
         statement.conditions.first = positions;
@@ -74,16 +75,11 @@ impl<'a> Call<'a> {
     pub(super) fn sum(self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
         let arguments = Arguments::Axes(numbers);
         let operation = Operation { arguments, ..self.operation(&caller::SUM_AXES, &[], 1)? };
-        let others = operation.unnamed(numbers, operation.ndim(0))?;
-        let mut statement = Statement::new(operation, operation.dims(0).len(), &|_, axis| Some((axis, true)));
-        let kept = others.iter().map(|&axis| Size::At(axis));
-        if keepdims {
-            statement.result.fill(Size::One);
-            kept.zip(others.iter()).for_each(|(size, &axis)| statement.result[axis] = size);
-        } else {
-            statement.result = kept.collect();
-        }
-        Ok(statement)
+        let (_, is_reduced) = operation.named(numbers, operation.ndim(0))?;
+        let statement = Statement::new(operation, is_reduced.len(), &|_, axis| Some((axis, true)));
+        let left = (0..is_reduced.len()).filter(|&axis| keepdims || !is_reduced[axis]);
+        let result = left.map(|axis| if is_reduced[axis] { Size::One } else { Size::At(axis) }).collect();
+        Ok(Statement { result, ..statement })
     }
 
     pub(super) fn sum_to(self, words: &'static Caller, bases: &'a [usize]) -> Stated<'a> {
@@ -109,7 +105,7 @@ impl<'a> Call<'a> {
         let operation = self.operation(&caller::SUM_IN_DIM, &[], 2)?.with_target(numbers);
         let (count, ndim) = (numbers.len(), operation.ndim(0));
         check_axis_count(operation.ndim(1).unwrap_or(count), count, FOR_TARGET, || operation.builder())?;
-        let positions = operation.positions(numbers, ndim)?;
+        let (positions, _) = operation.named(numbers, ndim)?;
         let mut statement = operation.placed(1, &positions, false, ndim);
         // in the order of the target
         statement.conditions.first = match ndim {
@@ -189,13 +185,14 @@ impl<'a> Operation<'a> {
         Ok(())
     }
 
-    /// The positions of axes, or none if their number is unknown. Even then, no number may be repeated.
+    /// The axes with these numbers, and whether each axis is among them; none if their number is unknown. Even then, no number
+    /// may be repeated.
     ///
     /// # Errors
     /// `AxisOutOfBounds`, then `DuplicateAxis`.
-    fn positions(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>> {
+    fn named(&self, numbers: &[i128], ndim: Option<usize>) -> Result<(Vec<usize>, Vec<bool>)> {
         if let Some(ndim) = ndim {
-            return axis_positions(numbers, ndim, || self.builder());
+            return numbered_axes(numbers, ndim, || self.builder());
         }
         let mut distinct = ByName::new();
         for &number in numbers {
@@ -203,18 +200,6 @@ impl<'a> Operation<'a> {
                 return Err(self.builder().duplicate_axis(number));
             }
         }
-        Ok(Vec::new())
-    }
-
-    /// The other axes, or none if the number of axes is unknown.
-    ///
-    /// # Errors
-    /// As [`positions`](Self::positions).
-    fn unnamed(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>> {
-        let mut is_named = vec![false; ndim.unwrap_or(0)];
-        for axis in self.positions(numbers, ndim)? {
-            is_named[axis] = true;
-        }
-        Ok((0..is_named.len()).filter(|&axis| !is_named[axis]).collect())
+        Ok((Vec::new(), Vec::new()))
     }
 }

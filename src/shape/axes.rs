@@ -475,17 +475,16 @@ impl AxisMask {
     }
 }
 
-/// The axes with these numbers.
+/// The axes with these numbers, in their order, and whether each of `ndim` axes is among them.
 ///
 /// # Errors
 /// As [`AxisMask::new`].
-pub(crate) fn axis_positions(
+pub(crate) fn numbered_axes(
     numbers: &[i128],
     ndim: usize,
     builder: impl FnOnce() -> ErrorBuilder,
-) -> Result<Vec<usize>> {
-    let mut axes = Vec::with_capacity(numbers.len());
-    let mut is_named = vec![false; ndim];
+) -> Result<(Vec<usize>, Vec<bool>)> {
+    let (mut axes, mut is_named) = (Vec::with_capacity(numbers.len()), vec![false; ndim]);
     for &number in numbers {
         let axis = position(number, ndim);
         if axis >= ndim || replace(&mut is_named[axis], true) {
@@ -493,7 +492,7 @@ pub(crate) fn axis_positions(
         }
         axes.push(axis);
     }
-    Ok(axes)
+    Ok((axes, is_named))
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
