@@ -83,7 +83,7 @@ impl<'s> Signature<'s> {
             let any = vec![PartialShape::unranked(); self.results()];
             return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, applies()) });
         }
-        let mut found = SymbolAxes::of(cores, operation).infer(names)?;
+        let mut found = Symbols::of(cores, operation).infer(names)?;
         // other checks speak of whole operands, or of axes that `*` does not have yet
         if lacks_sizes || !call.is_ranked() && !found.checks.is_empty() {
             found.checks = applies();
@@ -92,60 +92,48 @@ impl<'s> Signature<'s> {
     }
 }
 
-/// The axes of a signature's symbols: first those of its numbers, then those of the others.
-struct SymbolAxes<'s, 'a> {
+/// A signature whose symbols are the first axes of the conditions.
+struct Symbols<'s, 'a> {
     cores: Cores<'s>,
     operation: Operation<'a>,
-    /// The symbol of each axis.
-    order: Vec<usize>,
-    /// The axis of each symbol.
-    axes: Vec<usize>,
     /// Whether each symbol occurs in an operand.
     occurs: Vec<bool>,
 }
 
-impl<'s, 'a> SymbolAxes<'s, 'a> {
+impl<'s, 'a> Symbols<'s, 'a> {
     fn of(cores: Cores<'s>, operation: Operation<'a>) -> Self {
-        let count = cores.symbols.len();
-        let (mut axes, mut occurs) = (vec![0; count], vec![false; count]);
-        let is_number = |&symbol: &usize| cores.symbols[symbol].is_number;
-        let (mut order, names): (Vec<_>, Vec<_>) = (0..count).partition(is_number);
-        order.extend(names);
-        for (axis, &symbol) in order.iter().enumerate() {
-            axes[symbol] = axis;
-        }
+        let mut occurs = vec![false; cores.symbols.len()];
         for axis in cores.bases[..operation.call.shapes.len()].iter().flatten() {
             occurs[axis.symbol] = true;
         }
-        Self { cores, operation, order, axes, occurs }
+        Self { cores, operation, occurs }
     }
 
     /// The batch, the sizes and the results of the signature.
     fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>> {
-        let Self { cores, operation, order, axes, .. } = self;
-        let symbol_axis = |operand: usize, axis: usize| axes[cores.bases[operand][axis].symbol];
-        let at = |operand, axis| Some((symbol_axis(operand, axis), true));
-        let Statement { mut conditions, .. } = operation.batches_after(order.len(), &at);
-        conditions.numbers =
-            order.iter().map_while(|&symbol| cores.symbols[symbol].size.map(Dim::Known)).collect();
+        let Self { cores: Cores { bases, symbols }, operation, occurs } = self;
+        let (count, operands) = (symbols.len(), operation.call.shapes.len());
+        let at = |operand: usize, axis: usize| Some((bases[operand][axis].symbol, true));
+        let Statement { mut conditions, .. } = operation.batches_after(count, &at);
+        conditions.numbers = list(count, &mut |symbol| symbols[symbol].size.map_or(Dim::Unknown, Dim::Known));
+        conditions.first = (0..count).filter(|&symbol| symbols[symbol].is_number).collect();
         let (system, checks) = operation.solve(conditions, names).map_err(|clash| self.error(clash))?;
         self.check_results()?;
-        let batch = list(operation.batch_axes(), &mut |axis| system.size(order.len() + axis).0);
-        let symbols = list(order.len(), &mut |axis| system.size(axis).0);
+        let mut sizes = list(count + operation.batch_axes(), &mut |axis| system.size(axis).0);
+        let batch = sizes.split_off(count);
         let checks = operation.with_unranked(checks, &batch);
         check_overflow(&batch, &|| operation.builder_of(&caller::PARTIAL_BATCHES))?;
         system.vars.keep();
-        let size = |symbol: usize| symbols[axes[symbol]].clone();
         let batch = if operation.call.is_ranked() { batch.into() } else { PartialShape::unranked() };
         let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
-        for base in &cores.bases[operation.call.shapes.len()..] {
-            let base = list(base.len(), &mut |axis| size(base[axis].symbol)).into();
+        for base in &bases[operands..] {
+            let base = list(base.len(), &mut |axis| sizes[base[axis].symbol].clone()).into();
             found.results.push(found.batch.with_base(&base));
             found.bases.push(base);
         }
-        for (symbol, own) in cores.symbols.iter().enumerate() {
-            if self.occurs[symbol] && !own.is_number {
-                found.sizes.push((own.text, size(symbol)));
+        for ((size, symbol), occurs) in sizes.into_iter().zip(symbols).zip(occurs) {
+            if *occurs && !symbol.is_number {
+                found.sizes.push((symbol.text, size));
             }
         }
         Ok(found)
@@ -169,7 +157,7 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
         let Clash::Sizes { axis, places, dims: [dim, other], .. } = &mut clash else {
             return clash.error(operation.builder());
         };
-        if let Some(in_batch) = axis.checked_sub(self.order.len()) {
+        if let Some(in_batch) = axis.checked_sub(self.cores.symbols.len()) {
             *axis = in_batch;
             let error = || clash.error(operation.builder_of(&caller::PARTIAL_BATCHES));
             return self.check_results().map_or_else(|error| error, |()| error());
@@ -178,7 +166,7 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
             let operand = place.shape();
             (operand, place.axis as usize - operation.split(operand).0.len())
         };
-        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
+        let (symbol, [a, b]) = (&self.cores.symbols[*axis], *places);
         if let Some(size) = symbol.size {
             // the number is the first size of the axis
             let (operand, axis) = position(b);

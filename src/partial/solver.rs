@@ -22,7 +22,7 @@ pub(super) struct Conditions<'s> {
     pub(super) count: usize,
     /// The position of the first size at each axis, and the number of sizes.
     starts: Vec<u32>,
-    /// The sizes of the first axes, which a signature has as numbers.
+    /// The sizes of the first axes, as far as a signature has them as numbers.
     pub(super) numbers: Vec<Dim>,
     /// The axes whose clashes come first.
     pub(super) first: Vec<usize>,
@@ -196,7 +196,8 @@ impl<'n> System<'n> {
     /// The clash at an axis where forced sizes exclude each other.
     #[cold]
     fn clash(&self, axis: usize) -> Clash {
-        let (entries, number) = (self.axes.at(axis), self.axes.numbers.get(axis));
+        let entries = self.axes.at(axis);
+        let number = self.axes.numbers.get(axis).filter(|dim| **dim != Dim::Unknown);
         let in_entries = number.map(|dim| Entry::new(dim, entries[0].place, axis, true));
         let own = entries.iter().filter(|entry| !self.stretches(entry));
         let forced: Vec<_> =
