@@ -1,6 +1,6 @@
 //! Errors step by step: first an operation with its shapes, then the fault.
 
-use super::caller::{Caller, NamedAxes, RESOLVE};
+use super::caller::{Caller, RESOLVE};
 use super::shape::{Align, Shape, signed};
 use super::{BroadcastError, ErrorKind, Fault, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
@@ -198,12 +198,7 @@ impl ErrorBuilder {
 
     /// A named axis does not exist.
     pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
-        let of = match self.0.caller.named_axes {
-            NamedAxes::OfTarget => " of the target",
-            NamedAxes::OfOperands if self.0.operands > 1 => " of the joint shape",
-            NamedAxes::OfOperands => " of the array",
-            NamedAxes::Unknown => "",
-        };
+        let of = self.0.caller.axes_of[usize::from(self.0.operands > 1)];
         let (builder, axis, ndim) = (self.at(axis, &[], &[]), signed(axis), Count(ndim));
         fail!(builder, AxisOutOfBounds, "axis {axis} is out of bounds for {ndim}{of}")
     }

@@ -15,21 +15,11 @@ pub(crate) struct Caller {
     pub(super) rule: &'static str,
     /// The number of operands from which on a message numbers the two that clash, and the word for them.
     pub(super) numbered: (usize, &'static str),
-    /// The shape that has the axes which the caller names.
-    pub(super) named_axes: NamedAxes,
+    /// The words for the shape whose axes the caller names, of an operation on one operand and on several.
+    pub(super) axes_of: [&'static str; 2],
     /// Where a picture has the operands and the target.
     pub(super) operands: Align,
     pub(super) target: Align,
-}
-
-/// The shape that has the axes which a caller names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum NamedAxes {
-    OfTarget,
-    /// Of the array, or of the joint shape of several.
-    OfOperands,
-    /// The error has only their number.
-    Unknown,
 }
 
 /// Each operation with its words. Other fields are those of a base operation, unless they are listed.
@@ -44,12 +34,12 @@ const RIGHT: Caller = Caller {
     axis: "axis",
     rule: "equal sizes or 1",
     numbered: (usize::MAX, ""),
-    named_axes: NamedAxes::OfTarget,
+    axes_of: [" of the target"; 2],
     operands: Align::Right,
     target: Align::Right,
 };
-const HIDDEN: Caller =
-    Caller { named_axes: NamedAxes::Unknown, operands: Align::Hidden, target: Align::Hidden, ..RIGHT };
+const OF_OPERANDS: [&str; 2] = [" of the array", " of the joint shape"];
+const HIDDEN: Caller = Caller { axes_of: [""; 2], operands: Align::Hidden, target: Align::Hidden, ..RIGHT };
 
 callers! {
     NOTHING "broadcast no shapes"; ..RIGHT;
@@ -64,7 +54,7 @@ callers! {
     TO_OUTPUT "broadcast shape{n|s} {operands} to output {targets}";
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
     SUM_AXES "{joined}sum{1| shape }{operand} over axes {axes}";
-        named_axes: NamedAxes::OfOperands, target: Align::Stars, ..RIGHT;
+        axes_of: OF_OPERANDS, target: Align::Stars, ..RIGHT;
     MEAN_AXES "{joined}take the mean{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     MAX_AXES "{joined}take the maximum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     MIN_AXES "{joined}take the minimum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
@@ -75,7 +65,7 @@ callers! {
     MIN_TO "{joined}take the minimum{1| of shape }{operand} to {targets}"; ..SUM_TO;
     REDUCE_TO "{joined}reduce{1| shape }{operand} to {targets}"; ..SUM_TO;
     SUM_IN_DIM "{joined}sum{1| shape }{operand} with{1| its} axes {axes} to {targets}";
-        named_axes: NamedAxes::OfOperands, target: Align::AtAxes, ..SUM_TO;
+        axes_of: OF_OPERANDS, target: Align::AtAxes, ..SUM_TO;
     AXIS_SET "make an axis set of {targets}"; ..HIDDEN;
     READ "read {quoted}"; ..HIDDEN;
 

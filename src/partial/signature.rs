@@ -5,7 +5,7 @@ use super::place::{Clash, OwnAxis};
 use super::statement::{Arguments, Call, Operation, Statement, check_overflow};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, Result, caller};
-use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{BaseAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -162,22 +162,16 @@ impl<'s, 'a> Symbols<'s, 'a> {
             let error = || clash.error(operation.builder_of(&caller::PARTIAL_BATCHES));
             return self.check_results().map_or_else(|error| error, |()| error());
         }
-        let position = |place: OwnAxis| {
-            let operand = place.shape();
-            (operand, place.axis as usize - operation.split(operand).0.len())
+        let base_axis = |place: OwnAxis| {
+            let (operand, mark) = (place.shape(), place.mark());
+            let axis = place.axis as usize - operation.split(operand).0.len();
+            BaseAxis { operand: Some(operand), axis, mark }
         };
-        let (symbol, [a, b]) = (&self.cores.symbols[*axis], *places);
-        if let Some(size) = symbol.size {
+        let (builder, symbol, [a, b]) = (operation.builder(), &self.cores.symbols[*axis], *places);
+        match symbol.size {
             // the number is the first size of the axis
-            let (operand, axis) = position(b);
-            return base_size(operation.builder(), Some(operand), axis, [other, &size], b.mark());
+            Some(size) => base_size(builder, base_axis(b), [other, &size]),
+            None => two_sizes(builder, symbol.text, [base_axis(a), base_axis(b)], [dim, other]),
         }
-        two_sizes(
-            operation.builder(),
-            symbol.text,
-            [position(a), position(b)],
-            [dim, other],
-            [a.mark(), b.mark()],
-        )
     }
 }

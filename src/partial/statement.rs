@@ -123,7 +123,7 @@ impl<'a> Operation<'a> {
         match self.arguments {
             Arguments::None => builder,
             Arguments::Axes(axes) => builder.axes(axes.to_vec()),
-            Arguments::Sizes(sizes) => builder.to(Shape::listed(sizes.iter().map(size).collect())),
+            Arguments::Sizes(sizes) => builder.to(Shape::list(sizes.iter().map(size).collect(), None)),
             Arguments::Signature(text) => builder.text(&text),
         }
     }

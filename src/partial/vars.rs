@@ -230,17 +230,18 @@ impl<'n> Vars<'n> {
     /// The name that got the sizes that exclude those in `other`, and the place, in words; and the place, if it is one of this
     /// call.
     pub(super) fn origin(&self, entry: Entry<'_>, other: Span) -> (String, String, Option<OwnAxis>) {
-        let (name, place) = (Quoted(entry.dim.as_name().unwrap_or_default()), entry.place);
-        let Some(var) = entry.var() else { return (String::new(), place.words(self.label), None) };
-        let class = self.class(var);
-        let end = usize::from(other.hi >= class.span.lo);
-        match self.names.origins.get(class.ends[end] as usize) {
-            None => (name.to_string(), place.words(self.label), None),
+        let origin = entry.var().and_then(|var| {
+            let Class { span, ends, .. } = self.class(var);
+            self.names.origins.get(ends[usize::from(other.hi >= span.lo)] as usize)
+        });
+        let name = Quoted(entry.dim.as_name().unwrap_or_default()).to_string();
+        match origin {
+            None => (name, entry.place.words(self.label), None),
             Some(&Origin { name, call, place }) if (call as usize) < self.names.labels.len() => {
                 let label = &self.names.labels[call as usize];
                 (Quoted(self.names.text(name as usize)).to_string(), place.words(Some(label)), None)
             }
-            Some(&Origin { place, .. }) => (name.to_string(), place.words(self.label), Some(place)),
+            Some(&Origin { place, .. }) => (name, place.words(self.label), Some(place)),
         }
     }
 
