@@ -97,7 +97,7 @@
 //!
 //! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std` and needs `alloc`.
 //! - `partial`: the module [`partial`] has shapes with unknown sizes, for programs that check shapes before they have the arrays.
-//!   It makes the crate's build a quarter longer.
+//!   It makes the crate's build a third longer.
 //! - `rayon`: `.par()` uses several threads. Without it, the calling thread does the work.
 //!
 //! # Versions

@@ -168,7 +168,7 @@ impl Decision {
     }
 }
 
-/// The shapes and sizes that [`Signature::infer`] and [`Names::infer`] find; see the examples there.
+/// The shapes and sizes that [`Signature::infer`](crate::Signature::infer) and [`Names::infer`](super::Names::infer) find; see the examples there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InferredShapes<'s> {

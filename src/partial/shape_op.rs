@@ -4,15 +4,15 @@ use super::Dim;
 use crate::shape::Signature;
 use alloc::vec::Vec;
 
-/// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
+/// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`](super::Names::infer) takes it.
 ///
 /// Axes are counted from 0, or from the end where they are negative.
 ///
 /// | operation | operands | as |
 /// |---|---|---|
 /// | `Together` | any number | [`infer_shapes`](super::infer_shapes) |
-/// | `Ranks` | any number, each with its result | [`infer_ranks`] |
-/// | `Branches` | at least one | [`infer_branches`] |
+/// | `Ranks` | any number, each with its result | [`infer_ranks`](super::infer_ranks) |
+/// | `Branches` | at least one | [`infer_branches`](super::infer_branches) |
 /// | `Target` | the array | [`infer_target`](super::infer_target), with names too |
 /// | `Axes`, `InDim` | the array and the target | [`infer_axes`](super::infer_axes), [`infer_in_dim`](super::infer_in_dim) |
 /// | `Batch` | one for each number of base axes | [`infer_batch`](super::infer_batch) |
