@@ -143,10 +143,10 @@ impl ErrorBuilder {
         shapes: [usize; 2],
         note: &str,
     ) -> BroadcastError {
-        let &Caller { axis: word, rule, numbered: (from, of), .. } = self.0.caller;
+        let &Caller { axis: word, rule, numbered: (from, noun), .. } = self.0.caller;
         let ([first, second], count) = (shapes, self.0.operands);
         let second: &dyn Display = if second == count { &"the output" } else { &second };
-        let numbers = if count < from { String::new() } else { format!(" ({of} {first} and {second})") };
+        let numbers = if count < from { String::new() } else { format!(" ({noun} {first} and {second})") };
         self.0.clash = Some(shapes);
         let builder = self.at(axis as i128, &[Mark::Result(axis)], &[a, b]);
         let builder = builder.subject(&format_args!("{word} {axis}"));

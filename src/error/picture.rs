@@ -15,7 +15,7 @@ struct Row<'r> {
 /// The rows of a picture and their common columns.
 #[derive(Default)]
 struct Drawing<'r> {
-    /// A row for each shape, unless the named axes have no place for its sizes.
+    /// A row for each shape, unless the named axes leave no columns for its sizes.
     rows: Vec<Option<Row<'r>>>,
     /// The end of each column.
     ends: Vec<usize>,
@@ -52,7 +52,7 @@ impl<'r> Drawing<'r> {
         drawing
     }
 
-    /// The row of a shape, if there is a place for each of its sizes.
+    /// The row of a shape, if there is a column for each of its sizes.
     fn row(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
         let (align, sizes, [batch, base]) =
             (shape.align, shape.sizes(), shape.parts().map(<[Box<str>]>::len));

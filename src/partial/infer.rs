@@ -162,7 +162,7 @@ pub fn infer_result_shape<'p>(
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
 /// array `*`, -1 is an unknown size. The target has a type that
-/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`ShapeOp`].
+/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 together with names, see [`ShapeOp`].
 ///
 /// # Errors
 /// In this order:

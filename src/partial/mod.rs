@@ -151,6 +151,11 @@
 //!
 //! [`Names::infer`] takes each of them as a [`ShapeOp`], with the checks that remain.
 
+// A file uses only files of earlier lines:
+// - data: `dim`; `partial_shape`, `place`, `shape_op`; `text`, `check`, `choices`;
+// - tables of names: `names`, and `vars` for one call;
+// - conditions: `solver`; `open`, the checks that they leave; `statement`, with all of an operation; `rules`, `signature`;
+// - what infers and decides: `operation`; `infer`, `result`; `plan`; `declared`.
 mod check;
 mod choices;
 mod declared;

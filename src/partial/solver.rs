@@ -1,7 +1,7 @@
 //! The sizes that shapes can have together: one condition for each axis, solved for all axes at once.
 //!
 //! Every operation states the same condition. An axis has one size. A *fixed* size of a shape there equals it; a size that
-//! *stretches* is 1 or equals it. A size that cannot be 1 counts as fixed. These are the forced sizes. If they meet all conditions,
+//! *stretches* is 1 or equals it. A size that cannot be 1 counts as fixed. These are the forced sizes. If they satisfy all conditions,
 //! so do all sizes together, because the others can be 1.
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
@@ -118,7 +118,7 @@ impl<'n> System<'n> {
         entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.class(var).span)
     }
 
-    /// Whether a size can be 1 beside others.
+    /// Whether a size can be 1 where others are not.
     fn stretches(&self, entry: &Entry<'_>) -> bool {
         !entry.is_fixed && self.span_of(entry).contains(1)
     }

@@ -435,14 +435,14 @@ impl AxisMask {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
-            let place = axes.axis(i, ndim);
-            if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&axis_numbers(axes), place, ndim, builder()));
+            let axis = axes.axis(i, ndim);
+            if axis >= ndim || mask.contains(axis) {
+                return Err(axes_error(&axis_numbers(axes), axis, ndim, builder()));
             }
             if ndim > 64 {
-                mask.flags[place] = true;
+                mask.flags[axis] = true;
             } else {
-                mask.bits |= 1 << place;
+                mask.bits |= 1 << axis;
             }
         }
         Ok(mask)

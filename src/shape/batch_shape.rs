@@ -80,10 +80,10 @@ pub(crate) fn base_axes(
 #[cold]
 pub(crate) fn base_size(
     builder: ErrorBuilder,
-    place: BaseAxis,
+    axis: BaseAxis,
     [size, expected]: [&dyn Display; 2],
 ) -> BroadcastError {
-    let builder = builder.at(place.axis as i128, &[place.mark], &[size, expected]).subject(&place);
+    let builder = builder.at(axis.axis as i128, &[axis.mark], &[size, expected]).subject(&axis);
     fail!(builder, BaseSize, "size {size}, expected {expected}")
 }
 

@@ -48,8 +48,8 @@ pub(crate) fn check_base(
 ) -> Result<()> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
         if size != expected {
-            let place = BaseAxis { operand: None, ..shown.base_axis(position, axis) };
-            return Err(base_size(builder(), place, [&size, &expected]));
+            let base_axis = BaseAxis { operand: None, ..shown.base_axis(position, axis) };
+            return Err(base_size(builder(), base_axis, [&size, &expected]));
         }
     }
     Ok(())

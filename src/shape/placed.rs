@@ -38,8 +38,8 @@ pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
     let (ndim, mut order) = (shape.len(), D::zeros(shape.len()));
     let named = AxisMask::new(axes, ndim, builder)?;
     let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
-    for (place, axis) in sizes_mut(&mut order).iter_mut().zip(named.unnamed().chain(kept)) {
-        *place = axis;
+    for (next, axis) in sizes_mut(&mut order).iter_mut().zip(named.unnamed().chain(kept)) {
+        *next = axis;
     }
     Ok(order)
 }

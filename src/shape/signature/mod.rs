@@ -221,16 +221,16 @@ impl<'s> Signature<'s> {
         for are_numbers in [true, false] {
             for (operand, part) in parts.iter().enumerate() {
                 for (axis, &size) in part.base().iter().enumerate() {
-                    let (symbol, place) = (cores.symbol(operand, axis), part.base_axis(operand, axis));
+                    let (symbol, own) = (cores.symbol(operand, axis), part.base_axis(operand, axis));
                     let expected = *symbol.size.get_or_insert(size);
-                    let first = *symbol.first.get_or_insert(place);
+                    let first = *symbol.first.get_or_insert(own);
                     if size == expected || symbol.is_number != are_numbers {
                         continue;
                     }
                     let builder = self.builder(parts);
                     return Err(match are_numbers {
-                        true => base_size(builder, place, [&size, &expected]),
-                        false => two_sizes(builder, symbol.text, [first, place], [&expected, &size]),
+                        true => base_size(builder, own, [&size, &expected]),
+                        false => two_sizes(builder, symbol.text, [first, own], [&expected, &size]),
                     });
                 }
             }
