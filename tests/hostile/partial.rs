@@ -352,7 +352,8 @@ fn decided(t: &mut Table) {
         matches!(decision, Decision::Depends(checks) if matches!(&checks[..], [Check::Agree { places }] if places.len() == MANY))
     });
     let stars = all(shape("*"));
-    t.call("decide", || decide(&stars)).holds(|decision| decision.checks() == Ok(vec![Check::AllGoTogether]));
+    t.call("decide", || decide(&stars))
+        .holds(|decision| decision.checks() == Ok(vec![Check::Succeeds { operation: ShapeOp::Together }]));
     t.call("Decision::checks", || decide(&[[MAX].into(), [0].into()]).checks()).refused(
         "cannot broadcast shapes 18446744073709551615 and 0 together: axis 0 has sizes 18446744073709551615 \
          and 0 (operands 0 and 1), expected equal sizes or 1",
@@ -372,7 +373,7 @@ fn decided(t: &mut Table) {
     let check = Check::Equals { place: far, other: Place::Result { axis: MAX }, or_one: true };
     t.call("Check::holds", || check.holds(&[[1]])).is(false);
     t.call("Check::holds", || Check::ResultAxes { ndim: 0 }.holds::<[usize; 0]>(&[])).is(true);
-    t.call("Check::holds", || Check::GoesTogether { operand: 0 }.holds(&sizes)).is(true);
+    t.call("Check::holds", || Check::Succeeds { operation: ShapeOp::Together }.holds(&sizes)).is(true);
     // all checks of many operands, and of many axes
     let (stars, shapes) = (decide(&all(shape("*"))).checks().unwrap(), all([1]));
     t.call("Check::holds", || stars.iter().all(|check| check.holds(&shapes))).is(true);
