@@ -7,7 +7,6 @@ mod documents;
 mod elements;
 mod errors;
 mod examples;
-mod hooked;
 #[cfg(target_pointer_width = "64")]
 mod memory;
 mod messages;
