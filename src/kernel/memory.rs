@@ -1,19 +1,18 @@
-//! Uninitialised memory: new arrays, buffers, and copies of plain numbers to them.
+//! Uninitialised memory: new arrays and buffers.
 //!
 //! # Invariant
 //! Memory is read as elements only after elements were written to it. [`Slot`]s have a brand, a lifetime that is fresh for each
 //! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
 //! those that [`order`](super::order) has for its shape, which [`Reserved::new`] checked.
 
-use super::nest::{ErasedNest, Output, Written, steps};
+use super::nest::{Output, Written};
 use super::order::{AxisOrder, strides};
-use super::simd::transpose;
 use super::{ensure, fail};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
-use core::{ptr, slice};
+use core::slice;
 use ndarray::{Array, Dimension, ShapeBuilder};
 
 /// Memory for one element of the array or buffer with the brand `'s`.
@@ -151,8 +150,6 @@ pub(crate) const STACK_BYTES: usize = 4 << 10;
 pub(crate) const COPIES_BYTES: usize = 4 * BLOCK_BYTES;
 /// The bytes of a cache line.
 pub(crate) const CACHE_LINE: usize = 64;
-/// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
-pub(crate) const TILE_COPIES_BYTES: usize = 12 << 10;
 
 /// 64 bytes, at least as aligned as the elements that are reduced in a buffer.
 #[derive(Clone, Copy)]
@@ -436,154 +433,4 @@ impl<T: Copy, const N: usize> DerefMut for List<T, N> {
         // SAFETY: The first `len` items were written.
         unsafe { slice::from_raw_parts_mut(self.stack.as_mut_ptr().cast(), self.len) }
     }
-}
-
-/// The most elements at an index of the outermost axis of which columns are copied, not rows. Measured on 2026-11-26 on a Xeon with
-/// 4 bytes: columns of 9 elements take a quarter of the time of rows, and of 16 half.
-const SHORT_COLUMNS: usize = 16;
-
-/// The bytes of one of `count` copies.
-pub(crate) fn copy_share(count: usize) -> usize {
-    (TILE_COPIES_BYTES / count.max(1)) & !(CACHE_LINE - 1)
-}
-
-/// Copies the elements of input `k` to contiguous memory, in the order of the loops.
-///
-/// # Safety
-/// The inputs are borrowed: the nest is one that a pass lends. `to` is as aligned as the elements.
-///
-/// # Panics
-/// If the elements are not plain numbers, or do not fit.
-pub(crate) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u8>]) {
-    ensure(k > 0 && nest.is_plain(k), "a copy of elements that are no plain numbers");
-    ensure(steps(nest.loops()).saturating_mul(nest.sizes()[k]) <= to.len(), "no room for the copy");
-    let to = to.as_mut_ptr();
-    // adjacent loops that continue each other are merged
-    let mut axes = List::<(usize, isize), 8>::new();
-    for l in nest.loops() {
-        match axes.last_mut() {
-            Some((len, stride)) if *stride == l.stride(k).wrapping_mul(l.len().cast_signed()) => {
-                (*len, *stride) = (*len * l.len(), l.stride(k));
-            }
-            _ => axes.push((l.len(), l.stride(k))),
-        }
-    }
-    let from = nest.pointer(k);
-    // SAFETY: By the invariant of nests, there is an element at every index. All fit into `to`, as was just checked.
-    unsafe { (nest.gather(k))(&axes, from, to.cast()) };
-}
-
-/// [`gather`] for plain numbers of one size. A program has the functions for the sizes of its own elements.
-pub(crate) type Gather = unsafe fn(&[(usize, isize)], *const u8, *mut u8);
-
-macro_rules! gathers {
-    ($($N:ident $size:pat)*) => {
-        /// The function for plain numbers of this size.
-        pub(super) const fn gather_of(size: usize) -> Gather {
-            // not generic, so that it is compiled in this crate
-            $(unsafe fn $N(axes: &[(usize, isize)], from: *const u8, to: *mut u8) {
-                // SAFETY: As for `gather`.
-                unsafe { gather_axes::<core::primitive::$N>(axes, from, to.cast()) }
-            })*
-            unsafe fn none(_: &[(usize, isize)], _: *const u8, _: *mut u8) {}
-            match size {
-                0 => none,
-                $($size => $N,)*
-            }
-        }
-    };
-}
-gathers!(u8 1 u16 2 u32 4 u64 8 u128 _);
-
-/// [`gather`] for elements of the size of `N`, along axes of a length and a stride in bytes.
-///
-/// # Safety
-/// As for [`gather`].
-unsafe fn gather_axes<N: Copy>(axes: &[(usize, isize)], from: *const u8, to: *mut N) {
-    let size = size_of::<N>().cast_signed();
-    // SAFETY: The caller promises the elements and the memory, and every part is within them.
-    unsafe {
-        match *axes {
-            [] => ptr::copy_nonoverlapping(from.cast(), to, 1),
-            [(len, stride)] if stride == size => ptr::copy_nonoverlapping(from.cast(), to, len),
-            // a stride that the compiler knows: it shuffles vectors, and memory has more reads in flight
-            [(len, stride)] if stride == 2 * size => {
-                for i in 0..len {
-                    to.add(i).write_unaligned(from.cast::<N>().add(2 * i).read_unaligned());
-                }
-            }
-            // not by the arm for more axes: most rows are too short for calls to copy memory
-            [(len, 0)] => {
-                let element = from.cast::<N>().read_unaligned();
-                slice::from_raw_parts_mut(to.cast::<MaybeUninit<N>>(), len).fill(MaybeUninit::new(element));
-            }
-            [(len, stride)] => copy_column(from, stride, to, 1, len),
-            [(len, 0), ref inner @ ..] => {
-                gather_axes(inner, from, to);
-                let (width, mut done) = (count(inner), 1);
-                while done < len {
-                    let more = done.min(len - done);
-                    ptr::copy_nonoverlapping(to, to.add(done * width), more * width);
-                    done += more;
-                }
-            }
-            [(rows, down), ref inner @ ..] if are_columns(axes) => {
-                // at each index of the inner axes a column is copied; or, but for the last one, a matrix is transposed
-                let (others, len, along) = match *inner {
-                    [ref others @ .., (len, along)] if down == size && along != 0 && len > 3 => {
-                        (others, len, along)
-                    }
-                    _ => (inner, 1, 0),
-                };
-                let width = len * count(others);
-                for at in 0..width / len {
-                    let (mut offset, mut rest) = (0, at);
-                    for &(len, stride) in others.iter().rev() {
-                        offset += stride * (rest % len).cast_signed();
-                        rest /= len;
-                    }
-                    let (from, to) = (from.wrapping_offset(offset), to.add(at * len));
-                    if len > 1 {
-                        transpose::<N>(from, along, to.cast(), width * size_of::<N>(), [rows, len]);
-                    } else {
-                        copy_column(from, down, to, width, rows);
-                    }
-                }
-            }
-            [(len, stride), ref inner @ ..] => {
-                let width = count(inner);
-                for i in 0..len {
-                    gather_axes(inner, from.wrapping_offset(stride * i.cast_signed()), to.add(i * width));
-                }
-            }
-        }
-    }
-}
-
-/// Copies `len` elements, `stride` bytes apart, to places `width` elements apart.
-///
-/// # Safety
-/// As for [`gather`].
-#[inline(always)]
-unsafe fn copy_column<N: Copy>(from: *const u8, stride: isize, to: *mut N, width: usize, len: usize) {
-    for i in 0..len {
-        // SAFETY: The caller promises the elements and the memory.
-        unsafe {
-            let element = from.wrapping_offset(stride * i.cast_signed()).cast::<N>().read_unaligned();
-            to.add(i * width).write_unaligned(element);
-        }
-    }
-}
-
-/// Whether columns are copied, not rows: the stride of the first axis is smaller than that of the last one, or there are few
-/// elements at an index of the first axis.
-fn are_columns(axes: &[(usize, isize)]) -> bool {
-    let [(rows, down), ref inner @ ..] = *axes else { return false };
-    let is_nearer = inner.last().is_some_and(|last| rows > 3 && down != 0 && down.abs() < last.1.abs());
-    is_nearer || count(inner) <= SHORT_COLUMNS && count(inner) < rows
-}
-
-/// The number of elements along axes.
-fn count(axes: &[(usize, isize)]) -> usize {
-    axes.iter().map(|axis| axis.0).product()
 }

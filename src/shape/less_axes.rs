@@ -200,7 +200,8 @@ pub(crate) fn reduced_dim<D: Dimension, X: ReducedAxes<D>>(
 ) -> Result<(X::Left, AxisMask)> {
     let ndim = shape.len();
     let reduced = axes.mask(ndim, builder)?;
-    let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });
+    let left = if X::KEEPS { ndim } else { X::Left::NDIM.unwrap_or_else(|| reduced.unnamed().count()) };
+    let mut result = X::Left::zeros(left);
     if X::KEEPS {
         sizes_mut(&mut result).copy_from_slice(shape);
         for axis in reduced.named() {

@@ -18,6 +18,8 @@ pub mod narrow;
 pub mod number;
 pub mod oracle;
 #[cfg(feature = "tests")]
+pub mod probe;
+#[cfg(feature = "tests")]
 mod strategies;
 mod strided;
 #[cfg(feature = "tests")]

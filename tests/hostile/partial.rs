@@ -276,7 +276,7 @@ fn decided(t: &mut Table) {
         matches!(decision, Decision::Depends(checks) if matches!(&checks[..], [Check::Agree { places }] if places.len() == MANY))
     });
     let stars = all(shape("*"));
-    t.call("decide", || decide(&stars)).holds(|decision| decision.checks() == Ok(vec![Check::AllGoTogether]));
+    t.call("decide", || decide(&stars)).holds(|decision| decision.checks() == Ok(vec![Check::Succeeds { operation: ShapeOp::Together }]));
     t.call("Decision::checks", || decide(&[[MAX].into(), [0].into()]).checks())
         .refused(ErrorKind::Incompatible);
     t.call("decide_result", || decide_result(from_ref(&ones), &ones)).is(Decision::Always);
@@ -291,7 +291,7 @@ fn decided(t: &mut Table) {
     let check = Check::Equals { place: far, other: Place::Result { axis: MAX }, or_one: true };
     t.call("Check::holds", || check.holds(&[[1]])).is(false);
     t.call("Check::holds", || Check::ResultAxes { ndim: 0 }.holds::<[usize; 0]>(&[])).is(true);
-    t.call("Check::holds", || Check::GoesTogether { operand: 0 }.holds(&sizes)).is(true);
+    t.call("Check::holds", || Check::Succeeds { operation: ShapeOp::Together }.holds(&sizes)).is(true);
     // all checks of many operands, and of many axes
     let (stars, shapes) = (decide(&all(shape("*"))).checks().unwrap(), all([1]));
     t.call("Check::holds", || stars.iter().all(|check| check.holds(&shapes))).is(true);

@@ -8,36 +8,10 @@
     reason = "tests"
 )]
 
-use common::{Said, kind, sample, scrambled};
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, Ix1, ShapeBuilder, arr0, array, s};
-use ndarray_broadcast::{ErrorKind, fused, keepdims, prelude::*};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Long lanes, blocks and tiles, of numbers and of what is no number.
-#[test]
-fn of_many_elements() {
-    let x =
-        Array3::from_shape_fn((9, 130, 70), |(i, j, k)| ((i * 7919 + j * 104_729 + k * 31) % 10_007) as f64);
-    for view in [x.view(), x.t(), x.slice(s![..;-1, ..;3, ..;-2]), x.view().permuted_axes([1, 0, 2])] {
-        for axes in [&[0][..], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {
-            let all = view.reduce_axes(axes, f64::NEG_INFINITY, f64::max).unwrap();
-            let mut expected = view.to_owned().into_dyn();
-            let mut sorted = axes.to_vec();
-            sorted.sort_unstable();
-            for &axis in sorted.iter().rev() {
-                expected = expected.fold_axis(Axis(axis), f64::NEG_INFINITY, |&a, &b| a.max(b));
-            }
-            assert_eq!(all, expected, "{axes:?}");
-            let any = view.mapv(|x| x == 10_006.0).reduce_axes(axes, false, |a, b| a | b).unwrap();
-            assert_eq!(any, expected.mapv(|x| x == 10_006.0), "{axes:?}");
-            let mean = view.mean_axes(axes).unwrap();
-            let count = (view.len() / mean.len()) as f64;
-            assert_eq!(mean, view.sum_axes(axes).unwrap() / count, "{axes:?}");
-        }
-    }
-    let one: Array1<f64> = x.reduce_axes([0, -1], 0.0, f64::max).unwrap();
-    assert_eq!(one.len(), 130);
-}
+use common::{sample, scrambled};
+use ndarray::{Array, Array1, Array2, ArrayD, Axis, ShapeBuilder, arr0, array, s};
+use ndarray_broadcast::fused;
+use ndarray_broadcast::{keepdims, prelude::*};
 
 /// Around every length at which lanes are reduced in another way, adjacent and not.
 #[test]
@@ -81,78 +55,6 @@ fn of_rows() {
             assert_eq!(twice.reduce_axes(1, 0, |a, b| a ^ b).unwrap(), ndarray::stack![Axis(0), bits, bits]);
         }
     }
-}
-
-/// The order is always the same, for reductions of one array and of a closure's results. A count takes more terms than the
-/// element type of the mask holds.
-#[test]
-fn the_same_to_the_last_bit() {
-    let x = Array2::from_shape_fn((700, 300), |(i, j)| 1.0 / (1 + i * 300 + j) as f32);
-    let sum = |x: &ndarray::ArrayRef2<f32>| x.reduce_axes([0, 1], 0.0, |a, b| a + b).unwrap().into_scalar();
-    assert_eq!(sum(&x).to_bits(), sum(&x.clone()).to_bits());
-    let of_closure = |x: &ndarray::ArrayRef2<f32>| {
-        fused(x, |&x| x).reduce_to((), 0.0, |a, b| a + b).unwrap().into_scalar()
-    };
-    assert_eq!(of_closure(&x).to_bits(), of_closure(&x.clone()).to_bits());
-    let mask = Array2::from_shape_fn((1000, 300), |(i, _)| i % 3 == 0);
-    let count: Array1<usize> = fused(&mask, |&m| usize::from(m)).reduce_to(300, 0, |a, b| a + b).unwrap();
-    assert_eq!(count, Array1::from_elem(300, 334));
-}
-
-#[test]
-fn of_no_elements() {
-    let none = Array2::<f64>::zeros((0, 3));
-    assert_eq!(none.reduce_axes(0, 7.0, f64::max), Ok(array![7.0, 7.0, 7.0]));
-    assert_eq!(none.reduce_axes(1, 7.0, f64::max), Ok(Array1::zeros(0)));
-    assert_eq!(none.sum_in_dim((3, 1), [1, 0]), Ok(Array2::zeros((3, 1))));
-    assert_eq!(none.mean_axes(1), Ok(Array1::zeros(0)));
-    assert_eq!(none.mean_axes([]), Ok(none.clone()));
-    assert_eq!(arr0(3.0).mean_axes([]), Ok(arr0(3.0)));
-    assert_eq!(arr0(3).reduce_axes([], 0, |a, b| a + b), Ok(arr0(3)));
-    assert_eq!(arr0(3).sum_in_dim((), []), Ok(arr0(3)));
-    assert_eq!(kind(Array3::<f32>::zeros((2, 0, 2)).mean_axes(keepdims(1))), "NoMean");
-    assert_eq!(kind(array![1, 2, 4].mean_axes(0)), "NoMean");
-}
-
-#[test]
-fn words() {
-    let mut said = Said::by("reduce: words");
-    let x = Array::<i8, _>::ones((2, 3, 4));
-    said.error(ErrorKind::AxisOutOfBounds, x.sum_axes([0, -4, 3]));
-    said.error(ErrorKind::AxisOutOfBounds, x.reduce_axes(&[-1, 3][..], 0, i8::max));
-    said.error(ErrorKind::AxisOutOfBounds, x.sum_in_dim([3], -9));
-    said.error(ErrorKind::DuplicateAxis, x.sum_axes([1, -2]));
-    said.error(ErrorKind::DuplicateAxis, x.sum_in_dim((4, 4), [-1, 2]));
-    said.error(ErrorKind::Incompatible, x.sum_in_dim((4, 2), [2, 1]));
-    said.error(ErrorKind::AxisCount, x.sum_in_dim((4, 3), 2));
-    said.error(ErrorKind::InvalidSize, x.sum_in_dim((4, -3), [2, 1]));
-    said.error(ErrorKind::NoMean, Array2::<f64>::zeros((0, 3)).mean_axes(keepdims(-2)));
-    said.error(ErrorKind::NoMean, Array1::<i8>::zeros(200).mean_axes(0));
-    let products = fused((&x, &array![1_i8, 2]), |a, b| a * b).reduce_to(4, 0, i8::max);
-    said.error(ErrorKind::Incompatible, products);
-    said.error(ErrorKind::Incompatible, fused(&x, |&a| a).reduce_to(3, 0, i8::max));
-}
-
-/// A panic of the operation leaves nothing behind that is dropped twice.
-#[test]
-fn operations_that_panic() {
-    let x = Array2::from_shape_fn((40, 30), |(i, j)| (i * 30 + j).to_string());
-    for limit in [0, 1, 7, 500, 1169] {
-        let calls = AtomicUsize::new(0);
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            x.reduce_axes(0, String::new(), |a, b| {
-                assert!(calls.fetch_add(1, Ordering::Relaxed) < limit, "on purpose");
-                a.max(b)
-            })
-        }));
-        assert!(caught.is_err());
-    }
-    let longest: Array<String, Ix1> = x.reduce_axes(0, String::new(), Ord::max).unwrap();
-    assert_eq!(longest[9], "999");
-    assert_eq!(
-        x.into_dyn().reduce_axes(&[][..] as &[usize], String::new(), Ord::max).unwrap().shape(),
-        [40, 30]
-    );
 }
 
 /// `[]` names no axes and needs no annotation: each form gives the array itself.

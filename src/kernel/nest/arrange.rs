@@ -97,6 +97,18 @@ impl ErasedNest {
         }
     }
 
+    /// Moves the longest kept loop next to short lanes, if the loop there is too short for rows and no input moves along both.
+    pub(super) fn lengthen_rows(&mut self) {
+        let [outer @ .., row, lane] = &self.loops[..] else { return };
+        let last = outer.len();
+        let stays = |l: &Loop| (1..self.operands.count).all(|k| l.strides[k] == 0 || row.strides[k] == 0);
+        let free = (0..last).filter(|&place| outer[place].kept && stays(&outer[place]));
+        let is_short = row.kept && row.len < NARROW && !lane.kept && lane.len < WIDE;
+        if let Some(place) = free.max_by_key(|&place| outer[place].len).filter(|_| is_short) {
+            self.loops[place..=last].rotate_left(1);
+        }
+    }
+
     /// How often each element of input `k` is read, if these are plain numbers, else 1.
     fn reads(&self, k: usize) -> usize {
         let again = self.loops.iter().filter(|l| self.operands.plain.contains(k) && l.strides[k] == 0);

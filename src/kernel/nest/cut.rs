@@ -3,9 +3,8 @@
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::panels::{NARROW, Panels, WIDE};
+use super::panels::{NARROW, ROUNDS, WIDE};
 use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
-use crate::kernel::memory::Gather;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 pub(crate) struct Block {
@@ -48,17 +47,6 @@ impl ErasedNest {
     #[inline(always)]
     pub(crate) fn is_plain(&self, k: usize) -> bool {
         self.operands.plain.contains(k)
-    }
-
-    /// What copies the elements of input `k`, if they are plain numbers.
-    pub(crate) fn gather(&self, k: usize) -> Gather {
-        self.operands.info.gathers[k]
-    }
-
-    /// The first element of operand `k`.
-    #[inline(always)]
-    pub(crate) fn pointer(&self, k: usize) -> *const u8 {
-        self.operands.at[k]
     }
 
     /// Calls `then` with blocks of the two innermost loops.
@@ -145,10 +133,10 @@ impl Block {
         self.rows.len * self.row.len
     }
 
-    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index of the rows.
+    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index of the rows, from `first` on.
     #[inline(always)]
-    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
-        let mut row_at = self.at;
+    pub(super) fn for_each(&self, first: &Pointers, inputs: usize, mut then: impl FnMut(&Pointers)) {
+        let mut row_at = *first;
         for _ in 0..self.rows.len {
             let mut at = row_at;
             for _ in 0..self.row.len {
@@ -156,26 +144,6 @@ impl Block {
                 advance(&mut at, &self.row.strides, inputs);
             }
             advance(&mut row_at, &self.rows.strides, inputs);
-        }
-    }
-
-    /// Calls `then` with the outputs as neighbours that are visited one by one, at each step of the outer reduced loop.
-    pub(super) fn for_each_round(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
-        let mut at = self.at;
-        for round in 0..self.rounds.len {
-            let panels = Panels {
-                count: self.rows.len,
-                panel_strides: &self.rows.strides,
-                width: self.row.len,
-                neighbours: &self.row.strides,
-                moving: InputSet::NONE,
-                steps: self.steps.len,
-                step_strides: &self.steps.strides,
-                is_added: round > 0,
-                overlap: 0,
-            };
-            then(&at, &panels);
-            advance(&mut at, &self.rounds.strides, inputs);
         }
     }
 
@@ -192,10 +160,14 @@ impl Block {
         inputs: &RawInputs<'_>,
     ) -> Option<usize> {
         let (info, count) = (inputs.info, inputs.info.count + 1);
-        let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-        let (total, outputs) = (product(shape), product(out.axes.sizes));
-        if total == 0 || total > if total > outputs { ONE_BY_ONE } else { SMALL_NEST } {
+        let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+        if total == 0 || total > SMALL_NEST {
             return (total == 0).then_some(0);
+        }
+        // contiguous elements to one output are one loop
+        if out.axes.sizes.is_empty() && total <= ONE_BY_ONE && inputs.are_standard(shape) {
+            (self.steps.len, self.steps.strides) = (total, info.sizes.map(usize::cast_signed));
+            return Some(1);
         }
         let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
             let [inner, outer] = match stride {
@@ -210,8 +182,9 @@ impl Block {
                 (l.len, l.strides[0]) = (shape[axis], stride.unwrap_or(0));
             }
             inputs.add_strides(shape, axis, &mut l.strides);
+            let is_lane = stride.is_none() && l.strides[1] == info.sizes[1].cast_signed();
             outer.merge(inner, count);
-            true
+            !is_lane || total <= ONE_BY_ONE
         });
         if !are_few {
             return None;
@@ -221,10 +194,14 @@ impl Block {
             core::mem::swap(&mut self.rows, &mut self.row);
             self.rows.merge(&mut self.row, count);
         }
-        if self.row.len >= NARROW && self.row.strides[0] == size {
+        // one by one, the fewest elements are combined sooner
+        let is_few = total <= ONE_BY_ONE && self.steps.len > 1;
+        if self.row.len >= NARROW && self.row.strides[0] == size && !is_few {
             self.set_moving(&info.sizes, count, info.row_loops);
         }
-        (total <= ONE_BY_ONE || self.moving.is_some()).then(|| self.outputs())
+        // few rows: the error of their sum is small
+        let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
+        (total <= ONE_BY_ONE || are_rows).then(|| self.outputs())
     }
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
