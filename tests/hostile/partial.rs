@@ -276,7 +276,8 @@ fn decided(t: &mut Table) {
         matches!(decision, Decision::Depends(checks) if matches!(&checks[..], [Check::Agree { places }] if places.len() == MANY))
     });
     let stars = all(shape("*"));
-    t.call("decide", || decide(&stars)).holds(|decision| decision.checks() == Ok(vec![Check::Succeeds { operation: ShapeOp::Together }]));
+    t.call("decide", || decide(&stars))
+        .holds(|decision| decision.checks() == Ok(vec![Check::Succeeds { operation: ShapeOp::Together }]));
     t.call("Decision::checks", || decide(&[[MAX].into(), [0].into()]).checks())
         .refused(ErrorKind::Incompatible);
     t.call("decide_result", || decide_result(from_ref(&ones), &ones)).is(Decision::Always);

@@ -4,8 +4,7 @@
 use common::probe::{self, Owned, alive, with_hook};
 use common::{Choices, Layout, Random, Said, Strided, scrambled, signed, view_of_rank};
 use ndarray::{
-    ArcArray, Array, Array0, Array1, Array2, Array3, ArrayD, ArrayViewD, Dimension, ShapeBuilder,
-    array, s,
+    ArcArray, Array, Array0, Array1, Array2, Array3, ArrayD, ArrayViewD, Dimension, ShapeBuilder, array, s,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, ErrorKind, broadcast_map, fused};
