@@ -61,18 +61,25 @@ macro_rules! less {
 }
 less! {
     0: 0 0;
-    1: 0 1 1 0;
-    2: 0 2 1 1 2 0;
-    3: 0 3 1 2 2 1 3 0;
-    4: 0 4 1 3 2 2 3 1 4 0;
-    5: 0 5 1 4 2 3 3 2 4 1 5 0;
-    6: 0 6 1 5 2 4 3 3 4 2 5 1 6 0;
+    1: 0 1;
+    2: 0 2 2 0;
+    3: 0 3 2 1 3 0;
+    4: 0 4 2 2 3 1 4 0;
+    5: 0 5 2 3 3 2 4 1 5 0;
+    6: 0 6 2 4 3 3 4 2 5 1 6 0;
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: Dimension> LessAxes<K> for IxDyn {
+impl<D: ndarray::RemoveAxis> LessAxes<ndarray::Ix1> for D {
+    type Left = D::Smaller;
+}
+macro_rules! dynamic { ($($K:ty)*) => {$(
+#[diagnostic::do_not_recommend]
+impl LessAxes<$K> for IxDyn {
     type Left = IxDyn;
 }
+)*}; }
+dynamic!(Ix0 ndarray::Ix2 ndarray::Ix3 ndarray::Ix4 ndarray::Ix5 ndarray::Ix6 IxDyn);
 
 /// Axes to reduce over: any [`Axes`], or `..` for all. The result does not have these axes; with [`keepdims`] of them, it has
 /// them with size 1.
