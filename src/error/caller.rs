@@ -54,6 +54,8 @@ callers! {
     MEAN_AXES |m| m.joined().say("take the mean").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
     MAX_AXES |m| m.joined().say("take the maximum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
     MIN_AXES |m| m.joined().say("take the minimum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
+    ARGMAX_AXES |m| m.joined().say("find the maximum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
+    ARGMIN_AXES |m| m.joined().say("find the minimum").its(" of shape ").say(" over axes ").axes(); ..SUM_AXES;
     REDUCE_AXES |m| m.joined().say("reduce").its(" shape ").say(" over axes ").axes(); ..SUM_AXES;
     SUM_TO |m| m.joined().say("sum").its(" shape ").say(" to ").targets();
         rule: "equal sizes or 1 in the target", ..RIGHT;

@@ -2,13 +2,16 @@
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
 use super::methods::IntoArray;
+use super::positions::{Lanes, OneThread, PART, SeveralThreads};
 use super::{Fused, Reduce};
+use crate::error::Result;
 use crate::kernel::nest::{Inputs, MapReduce};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::FoldLoops;
 use crate::kernel::source::{Cloned, Source};
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
+use crate::view::part_of;
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
@@ -34,6 +37,14 @@ impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     {
         (**self).source(op, then)
     }
+
+    #[inline]
+    fn search(&self, lanes: Lanes<'_, A>) -> Result<()>
+    where
+        A: Clone + PartialOrd,
+    {
+        (**self).search(lanes)
+    }
 }
 
 impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
@@ -44,6 +55,13 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     {
         then(&Source::stored(&Inputs::from((self,)), &FoldLoops::new(Cloned, op)))
     }
+
+    fn search(&self, lanes: Lanes<'_, A>) -> Result<()>
+    where
+        A: Clone + PartialOrd,
+    {
+        lanes.search(usize::MAX, &|bounds, then| then(part_of(self, bounds).into_dyn()), OneThread)
+    }
 }
 
 impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
@@ -53,6 +71,13 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
         A: Clone,
     {
         then(&Source::par_stored(&Inputs::from((self.0,)), &FoldLoops::new(Cloned, op)))
+    }
+
+    fn search(&self, lanes: Lanes<'_, A>) -> Result<()>
+    where
+        A: Clone + PartialOrd,
+    {
+        lanes.search(PART, &|bounds, then| then(part_of(self.0, bounds).into_dyn()), SeveralThreads)
     }
 }
 
@@ -65,11 +90,19 @@ impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
         let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
         then(&Source::fused(&self.operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
     }
+
+    fn search(&self, lanes: Lanes<'_, R>) -> Result<()>
+    where
+        R: Clone + PartialOrd,
+    {
+        let Fused { operands, f } = self;
+        lanes.search(PART, &|bounds, then| then(operands.results(f, bounds)?.view().into_dyn()), OneThread)
+    }
 }
 
 impl<O, F, R> Reduce<R, O::Dim> for Par<Fused<O, F>>
 where
-    O: FnOperands<F, R, Elems: Sync>,
+    O: FnOperands<F, R, Elems: Sync> + Sync,
     F: Sync,
     R: Send + Sync,
 {
@@ -81,5 +114,13 @@ where
         let Fused { operands, f } = &self.0;
         let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op);
         then(&Source::par_fused(&operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
+    }
+
+    fn search(&self, lanes: Lanes<'_, R>) -> Result<()>
+    where
+        R: Clone + PartialOrd,
+    {
+        let Fused { operands, f } = &self.0;
+        lanes.search(PART, &|bounds, then| then(operands.results(f, bounds)?.view().into_dyn()), SeveralThreads)
     }
 }
