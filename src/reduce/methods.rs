@@ -301,8 +301,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        let find = |source: &Source<'_, A>| Positions::new::<D, X>(source, &axes, &caller::ARGMAX_AXES, "maximum");
-        self.source(Maximum, find)?.find(self)
+        let caller = &caller::ARGMAX_AXES;
+        self.source(Maximum, |source| Positions::of::<D, X>(source, &axes, A::gt, caller, "maximum"))?.find(self)
     }
 
     /// The position along `axes` of the smallest element: the counterpart of [`argmax_axes`](Self::argmax_axes).
@@ -332,8 +332,8 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        let find = |source: &Source<'_, A>| Positions::new::<D, X>(source, &axes, &caller::ARGMIN_AXES, "minimum");
-        self.source(Minimum, find)?.find(self)
+        let caller = &caller::ARGMIN_AXES;
+        self.source(Minimum, |source| Positions::of::<D, X>(source, &axes, A::lt, caller, "minimum"))?.find(self)
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
