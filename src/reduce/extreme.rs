@@ -68,7 +68,12 @@ fn extremes<A: Clone, D: Dimension, E: Dimension>(
 }
 
 /// Checks that each of so many results of a shape has elements.
-pub(super) fn check_elements(shape: &[usize], results: usize, name: &str, builder: NewBuilder<'_>) -> Result<()> {
+pub(super) fn check_elements(
+    shape: &[usize],
+    results: usize,
+    name: &str,
+    builder: NewBuilder<'_>,
+) -> Result<()> {
     if results > 0 && shape.contains(&0) {
         return Err(fail!(builder(), NoElements, "there is no {name} of 0 elements"));
     }

@@ -1,8 +1,8 @@
 //! Every form of a reduction, for every source.
 
 use super::extreme::{Maximum, Minimum, extreme_axes, extreme_to};
-use super::positions::{Lanes, Positions};
 use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
+use super::positions::{Then, positions};
 use super::{MeanElement, SumElement, mean};
 use crate::error::{Result, caller};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
@@ -10,7 +10,7 @@ use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
 use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
-use crate::view::AsArrayRef;
+use crate::view::{AsArrayRef, Bounds};
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -68,11 +68,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone;
 
-    /// Searches the elements for the extremes of their lanes.
+    /// Calls `then` with the elements at a part of the indices, which is not empty.
     #[doc(hidden)]
-    fn search(&self, lanes: Lanes<'_, A>) -> Result<()>
-    where
-        A: Clone + PartialOrd;
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()>;
 
     /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
@@ -301,8 +299,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        let caller = &caller::ARGMAX_AXES;
-        self.source(Maximum, |source| Positions::of::<D, X>(source, &axes, A::gt, caller, "maximum"))?.find(self)
+        let (visit, caller) =
+            (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMAX_AXES, "maximum"));
+        self.source(Maximum, |source| positions(source, visit, &axes, A::gt, caller))
     }
 
     /// The position along `axes` of the smallest element: the counterpart of [`argmax_axes`](Self::argmax_axes).
@@ -332,8 +331,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        let caller = &caller::ARGMIN_AXES;
-        self.source(Minimum, |source| Positions::of::<D, X>(source, &axes, A::lt, caller, "minimum"))?.find(self)
+        let (visit, caller) =
+            (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMIN_AXES, "minimum"));
+        self.source(Minimum, |source| positions(source, visit, &axes, A::lt, caller))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.

@@ -2,7 +2,7 @@
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
 use super::methods::IntoArray;
-use super::positions::{Lanes, OneThread, PART, SeveralThreads};
+use super::positions::Then;
 use super::{Fused, Reduce};
 use crate::error::Result;
 use crate::kernel::nest::{Inputs, MapReduce};
@@ -11,7 +11,7 @@ use crate::kernel::reduce::FoldLoops;
 use crate::kernel::source::{Cloned, Source};
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
-use crate::view::part_of;
+use crate::view::{Bounds, part_of};
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
@@ -38,12 +38,8 @@ impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
         (**self).source(op, then)
     }
 
-    #[inline]
-    fn search(&self, lanes: Lanes<'_, A>) -> Result<()>
-    where
-        A: Clone + PartialOrd,
-    {
-        (**self).search(lanes)
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        (**self).visit(bounds, then)
     }
 }
 
@@ -56,11 +52,8 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
         then(&Source::stored(&Inputs::from((self,)), &FoldLoops::new(Cloned, op)))
     }
 
-    fn search(&self, lanes: Lanes<'_, A>) -> Result<()>
-    where
-        A: Clone + PartialOrd,
-    {
-        lanes.search(usize::MAX, &|bounds, then| then(part_of(self, bounds).into_dyn()), OneThread)
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        then(part_of(self, bounds).into_dyn())
     }
 }
 
@@ -73,11 +66,8 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
         then(&Source::par_stored(&Inputs::from((self.0,)), &FoldLoops::new(Cloned, op)))
     }
 
-    fn search(&self, lanes: Lanes<'_, A>) -> Result<()>
-    where
-        A: Clone + PartialOrd,
-    {
-        lanes.search(PART, &|bounds, then| then(part_of(self.0, bounds).into_dyn()), SeveralThreads)
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        then(part_of(self.0, bounds).into_dyn())
     }
 }
 
@@ -91,18 +81,14 @@ impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
         then(&Source::fused(&self.operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
     }
 
-    fn search(&self, lanes: Lanes<'_, R>) -> Result<()>
-    where
-        R: Clone + PartialOrd,
-    {
-        let Fused { operands, f } = self;
-        lanes.search(PART, &|bounds, then| then(operands.results(f, bounds)?.view().into_dyn()), OneThread)
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
+        then(self.operands.results(&self.f, bounds)?.view().into_dyn())
     }
 }
 
 impl<O, F, R> Reduce<R, O::Dim> for Par<Fused<O, F>>
 where
-    O: FnOperands<F, R, Elems: Sync> + Sync,
+    O: FnOperands<F, R, Elems: Sync>,
     F: Sync,
     R: Send + Sync,
 {
@@ -116,11 +102,7 @@ where
         then(&Source::par_fused(&operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
     }
 
-    fn search(&self, lanes: Lanes<'_, R>) -> Result<()>
-    where
-        R: Clone + PartialOrd,
-    {
-        let Fused { operands, f } = &self.0;
-        lanes.search(PART, &|bounds, then| then(operands.results(f, bounds)?.view().into_dyn()), SeveralThreads)
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
+        then(self.0.operands.results(&self.0.f, bounds)?.view().into_dyn())
     }
 }

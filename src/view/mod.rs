@@ -84,7 +84,10 @@ fn stretch<V, T: TargetShape>(
 pub(crate) type Bounds = (usize, usize);
 
 /// The part of an operand that stretches to the part of the joint shape with these bounds.
-pub(crate) fn part_of<'a, A, D: Dimension>(array: &'a ArrayRef<A, D>, bounds: &[Bounds]) -> ArrayView<'a, A, D> {
+pub(crate) fn part_of<'a, A, D: Dimension>(
+    array: &'a ArrayRef<A, D>,
+    bounds: &[Bounds],
+) -> ArrayView<'a, A, D> {
     let (mut part, leading) = (array.view(), bounds.len() - array.ndim());
     part.slice_each_axis_inplace(|axis| match bounds[leading + axis.axis.index()] {
         (start, len) if axis.len > 1 => Slice::from(start..start + len),
