@@ -133,7 +133,7 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-pub use batch::{Batch, BatchAxes, IntoBatch, Products, base_op, batch_broadcast, batch_broadcast_all};
+pub use batch::{Batch, BatchAxes, IntoBatch, Products, base_op, batch_broadcast};
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{IntoBroadcastMap, Materialize, Par, ParOperands, broadcast_apply, broadcast_map};
 pub use reduce::{Fused, Reduce, fused};

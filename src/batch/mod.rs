@@ -28,7 +28,7 @@ mod sum_batch;
 mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes, IntoBatch};
-pub use batch_broadcast::{BatchOperands, batch_broadcast, batch_broadcast_all};
+pub use batch_broadcast::batch_broadcast;
 pub use batch_view::Batch;
 pub use executor::{Parallel, Serial};
 pub use join_batch::JoinBatch;

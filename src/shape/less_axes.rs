@@ -5,7 +5,7 @@ use crate::error::{ErrorBuilder, Result};
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
 use core::ops::RangeFull;
-use ndarray::{Dim, Dimension, Ix, Ix0, IxDyn};
+use ndarray::{Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, RemoveAxis};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
 ///
@@ -46,40 +46,34 @@ pub trait LessAxes<K: Dimension>: Dimension {
     type Left: Dimension;
 }
 
-/// By hand: `impl LessAxes<Ix1> for Ix3 { type Left = Ix2; }`.
+#[diagnostic::do_not_recommend]
+impl<D: Dimension> LessAxes<Ix0> for D {
+    type Left = D;
+}
+
+#[diagnostic::do_not_recommend]
+impl<D: Dimension> LessAxes<IxDyn> for D {
+    type Left = IxDyn;
+}
+
+/// By hand: `impl<D: RemoveAxis<Smaller: LessAxes<Ix1>>> LessAxes<Ix2> for D`. One axis leaves [`RemoveAxis::Smaller`], whatever
+/// `D` is.
 macro_rules! less {
-    ($($n:literal: $($k:literal $left:literal)*;)*) => {$(
-        $(#[diagnostic::do_not_recommend]
-        impl LessAxes<Dim<[Ix; $k]>> for Dim<[Ix; $n]> {
-            type Left = Dim<[Ix; $left]>;
-        })*
+    ($($K:ident $Less:ident;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl LessAxes<IxDyn> for Dim<[Ix; $n]> {
-            type Left = IxDyn;
+        impl<D: RemoveAxis<Smaller: LessAxes<$Less>>> LessAxes<$K> for D {
+            type Left = <D::Smaller as LessAxes<$Less>>::Left;
         }
     )*};
 }
 less! {
-    0: 0 0;
-    1: 0 1;
-    2: 0 2 2 0;
-    3: 0 3 2 1 3 0;
-    4: 0 4 2 2 3 1 4 0;
-    5: 0 5 2 3 3 2 4 1 5 0;
-    6: 0 6 2 4 3 3 4 2 5 1 6 0;
+    Ix1 Ix0;
+    Ix2 Ix1;
+    Ix3 Ix2;
+    Ix4 Ix3;
+    Ix5 Ix4;
+    Ix6 Ix5;
 }
-
-#[diagnostic::do_not_recommend]
-impl<D: ndarray::RemoveAxis> LessAxes<ndarray::Ix1> for D {
-    type Left = D::Smaller;
-}
-macro_rules! dynamic { ($($K:ty)*) => {$(
-#[diagnostic::do_not_recommend]
-impl LessAxes<$K> for IxDyn {
-    type Left = IxDyn;
-}
-)*}; }
-dynamic!(Ix0 ndarray::Ix2 ndarray::Ix3 ndarray::Ix4 ndarray::Ix5 ndarray::Ix6 IxDyn);
 
 /// Axes to reduce over: any [`Axes`], or `..` for all. The result does not have these axes; with [`keepdims`] of them, it has
 /// them with size 1.
