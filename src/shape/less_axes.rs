@@ -56,24 +56,19 @@ impl<D: Dimension> LessAxes<IxDyn> for D {
     type Left = IxDyn;
 }
 
-/// By hand: `impl<D: RemoveAxis<Smaller: LessAxes<Ix1>>> LessAxes<Ix2> for D`. One axis leaves [`RemoveAxis::Smaller`], whatever
-/// `D` is.
+/// Each further axis leaves one more `Smaller`, whatever `D` is. By hand:
+/// `impl<D: RemoveAxis<Smaller: RemoveAxis>> LessAxes<Ix2> for D { type Left = <D::Smaller as Dimension>::Smaller; }`.
 macro_rules! less {
-    ($($K:ident $Less:ident;)*) => {$(
+    ($K:ident $($more:ident)*; $Left:ty; $($bound:tt)*) => {
         #[diagnostic::do_not_recommend]
-        impl<D: RemoveAxis<Smaller: LessAxes<$Less>>> LessAxes<$K> for D {
-            type Left = <D::Smaller as LessAxes<$Less>>::Left;
+        impl<D: $($bound)*> LessAxes<$K> for D {
+            type Left = $Left;
         }
-    )*};
+        less!($($more)*; <$Left as Dimension>::Smaller; RemoveAxis<Smaller: $($bound)*>);
+    };
+    (; $($_:tt)*) => {};
 }
-less! {
-    Ix1 Ix0;
-    Ix2 Ix1;
-    Ix3 Ix2;
-    Ix4 Ix3;
-    Ix5 Ix4;
-    Ix6 Ix5;
-}
+less!(Ix1 Ix2 Ix3 Ix4 Ix5 Ix6; D::Smaller; RemoveAxis);
 
 /// Axes to reduce over: any [`Axes`], or `..` for all. The result does not have these axes; with [`keepdims`] of them, it has
 /// them with size 1.
