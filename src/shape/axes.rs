@@ -358,12 +358,18 @@ impl FromIterator<Axis> for AxisSet {
     }
 }
 
-/// By hand: `impl<const N: usize> From<[usize; N]> for AxisSet`.
+/// By hand: `impl<const N: usize> From<[usize; N]> for AxisSet`, and `From<&[usize]>`.
 macro_rules! set_of {
     ($($T:ty)*) => {$(
         impl<const N: usize> From<[$T; N]> for AxisSet {
             fn from(axes: [$T; N]) -> Self {
                 axes.into_iter().collect()
+            }
+        }
+
+        impl From<&[$T]> for AxisSet {
+            fn from(axes: &[$T]) -> Self {
+                axes.iter().copied().collect()
             }
         }
     )*};

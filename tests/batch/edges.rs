@@ -9,7 +9,7 @@ use ndarray::{
     ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all};
+use ndarray_broadcast::{Batch, BroadcastError, Signature, base_op, batch_broadcast};
 
 fn zeros(shape: &[usize]) -> ArrayD<f64> {
     ArrayD::zeros(shape)
@@ -36,8 +36,6 @@ fn incompatible() {
     let together =
         format!("cannot broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together: {rule}");
     assert_words(batch_broadcast(&x, &y).map(drop), &together);
-    assert_words(batch_broadcast_all((&x, &y)).map(drop), &together);
-    assert_words(batch_broadcast_all(&[x.clone(), y.clone()][..]).map(drop), &together);
     assert_words(x.zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
     assert_words(x.zip_map_into(&y, &mut zeros(&[3, 6]), |_, _, _: ArrayViewMut1<'_, f64>| ()), &together);
     assert_words(x.matvec(&y).map(drop), &together);
@@ -48,7 +46,6 @@ fn incompatible() {
     }
     let three = "cannot broadcast batch shapes [5, 1] of (5, 1;), [2] of (2; 6, 6) and [3] of (3; 6) together: \
                  batch axis 1 has sizes 2 and 3 (operands 1 and 2), expected equal sizes or 1";
-    assert_words(batch_broadcast_all((&z, &x, &y)).map(drop), three);
     assert_words(z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), three);
     assert_words(
         x.add(&dynamic(&zeros(&[2, 5]), 1)).map(drop),
@@ -123,7 +120,7 @@ fn numbers_of_axes() {
         "cannot apply (m,n),(n,p)->(m,p) to (2; 6, 6) and (2; 6, 6): the base of the result has 2 axes, expected 1",
     );
     assert_words(
-        x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
+        x.zip_map((), Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
         "OperandCount",
         "cannot apply (m,n),(n)->(m) to (2; 6, 6): the number of shapes is 1, expected 2",
         ErrorKind::IncompatibleShape,
@@ -138,7 +135,7 @@ fn a_closure_writes_one_result() {
         |result, message: &str| assert_words(result, "ResultCount", message, ErrorKind::IncompatibleShape);
     let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
     wrong(
-        x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
+        x.zip_map((), Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
         "cannot apply (n)->(n),() to (7; 4): the number of results is 2, expected 1",
     );
     // a result that no operand gives the size of
@@ -157,7 +154,7 @@ fn a_closure_writes_one_result() {
     );
     // after the number of operands, before the bases and the batches
     let kind = |result| variant(&refused(result));
-    assert_eq!(kind(x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()).map(drop)), "OperandCount");
+    assert_eq!(kind(x.zip_map((), two, |_, _: ArrayViewMut1<'_, f64>| ()).map(drop)), "OperandCount");
     assert_eq!(kind(x.zip_map(&y, two, ignore).map(drop)), "ResultCount");
     assert_eq!(
         two.resolve(&[&[7, 4], &[7, 4]]).map_err(|error| variant(&error)),
@@ -216,7 +213,7 @@ fn sizes_of_bases() {
         "cannot sum batch shape [7] of (7; 4) to []: base axis 0 of the result has size 1, expected 4",
     );
     assert_words(
-        x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()).map(drop),
+        x.zip_map((), (3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()).map(drop),
         "InvalidSize",
         "cannot make base shape [3, -1] of each batch element of (7; 4): axis 1 of the target is -1, \
          expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
@@ -244,7 +241,7 @@ fn huge_shapes() {
          the non-zero sizes of the result [1099511627776, 1073741824] multiply past isize::MAX",
     );
     assert_words(
-        x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()).map(drop),
+        x.zip_map((), [1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()).map(drop),
         "TooLarge",
         "cannot make base shape [1048576] of each batch element of (1099511627776, 1;): the result \
          [1099511627776, 1, 1048576] with elements of 8 bytes is larger than isize::MAX bytes",
@@ -313,7 +310,8 @@ fn names_of_signatures() {
 fn bases_that_run_backwards() {
     let a = Array::from_shape_fn((2, 3, 4), |(i, j, k)| i * 12 + j * 4 + k);
     let turned = a.slice(ndarray::s![.., ..;-2, ..;-1]);
-    let copy = turned.batch::<ndarray::Ix2>().expect("a base").map(
+    let copy = turned.batch::<ndarray::Ix2>().expect("a base").zip_map(
+        (),
         turned.dim().1 * 4,
         |base, mut out: ArrayViewMut1<'_, usize>| {
             for (out, x) in out.iter_mut().zip(base.iter()) {
@@ -410,7 +408,7 @@ fn kinds_of_arrays_and_elements() {
     let words = array![["a", "b"], ["c", "d"]].mapv(String::from).into_shared();
     let batch = words.batch::<Ix1>().expect("a base");
     let joined: Array1<String> =
-        batch.map((), |x: ArrayView1<'_, String>, mut s| s[()] = x.to_vec().concat()).expect("words");
+        batch.zip_map((), (), |x: ArrayView1<'_, String>, mut s| s[()] = x.to_vec().concat()).expect("words");
     assert_eq!(joined, array!["ab", "cd"]);
     let flags: Array2<bool> = batch
         .zip_map(&batch.expand_batch([2]).expect("the same"), [2], |x, y, mut out| {
@@ -418,10 +416,11 @@ fn kinds_of_arrays_and_elements() {
         })
         .expect("flags");
     assert!(flags.iter().all(|&flag| flag));
-    let mixed = array![2_u32, 3]
-        .batch::<Ix0>()
-        .expect("a base")
-        .map((), |x: ArrayView0<'_, u32>, mut y| y[()] = f64::from(x[()]));
+    let mixed =
+        array![2_u32, 3]
+            .batch::<Ix0>()
+            .expect("a base")
+            .zip_map((), (), |x: ArrayView0<'_, u32>, mut y| y[()] = f64::from(x[()]));
     assert_eq!(mixed.expect("numbers"), array![2.0, 3.0]);
     // a reference, a slice of an array, more than 6 axes in all
     let deep = Array::<f32, _>::ones((1, 2, 1, 2, 1, 2));
@@ -431,9 +430,10 @@ fn kinds_of_arrays_and_elements() {
     let sums = x.zip_map(&y, (1, 1, 1), |x, y, mut out| out[[0, 0, 0]] = x.sum() + y.sum()).expect("sums");
     assert_eq!(sums.into_dyn(), ArrayD::from_elem(vec![1, 2, 1, 2, 1, 1, 1, 1], 6.0_f32));
     let many = (0..7).fold(ArrayD::<i32>::ones(vec![]), |array, _| array.insert_axis(ndarray::Axis(0)));
-    let copied = many
-        .batch_dyn(6)
-        .expect("a base")
-        .map(vec![1; 6], |x: ArrayViewD<'_, i32>, mut out: ArrayViewMutD<'_, i32>| out.assign(&x));
+    let copied = many.batch_dyn(6).expect("a base").zip_map(
+        (),
+        vec![1; 6],
+        |x: ArrayViewD<'_, i32>, mut out: ArrayViewMutD<'_, i32>| out.assign(&x),
+    );
     assert_eq!(copied.expect("a copy"), many);
 }

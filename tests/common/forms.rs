@@ -227,6 +227,10 @@ macro_rules! reductions {
             Kept scaled_add_sum_to(third(), $out);
             Placed add_sum_in_dim_to($out, &$c.others);
         }
+        forms! { $all, |$c, $out|
+            "Reduce::argmax_axes" $is_par New $source_name: $source.argmax_axes(&$c.axes).map(numbers);
+            "Reduce::argmin_axes" $is_par New $source_name: $source.argmin_axes(keepdims(..)).map(numbers);
+        }
     };
     (@forms $all:ident, $source_name:literal $is_par:literal, ($c:ident, $out:ident) $source:expr;
         $($into:ident $method:ident ($($argument:tt)*);)*) => {$(
@@ -241,6 +245,11 @@ macro_rules! reductions {
             },
         });
     )*};
+}
+
+/// Positions as elements.
+fn numbers<A: Element, D: Dimension>(positions: Array<usize, D>) -> Array<A, D> {
+    positions.mapv(|position| A::from_usize(position).expect("a small number"))
 }
 
 fn three<A: Element>(a: &A, b: &A, c: &A) -> A {
@@ -303,8 +312,8 @@ fn zip<A: Element>(a: ArrayViewD<'_, A>, b: ArrayViewD<'_, A>, mut out: ArrayVie
 
 fn batches<A: Element>(all: &mut Vec<Form<A>>) {
     forms!(all, |c, out|
-        "Batch::map" false New "": c.x.batch_dyn(1)?.map(c.base(), |a, out| zip(a.clone(), a, out));
-        "Batch::map" true New "": c.x.batch_dyn(1)?.par().map(c.base(), |a, out| zip(a.clone(), a, out));
+        "Batch::zip_map" false New "one": c.x.batch_dyn(1)?.zip_map((), c.base(), |a, out| zip(a.clone(), a, out));
+        "Batch::zip_map" true New "one": c.x.batch_dyn(1)?.par().zip_map((), c.base(), |a, out| zip(a.clone(), a, out));
         "Batch::zip_map" false New "two": c.x.batch_dyn(1)?.zip_map(&c.y.batch_dyn(1)?, c.base(), zip);
         "Batch::zip_map" true New "two": c.x.batch_dyn(1)?.par().zip_map(&c.y.batch_dyn(1)?, c.base(), zip);
         "Batch::zip_map" false New "three": c.x.batch_dyn(1)?
@@ -342,7 +351,17 @@ macro_rules! base_operations {
     };
 }
 
-/// The operations of [`base_op`], for `x` of at least two axes that are not empty.
+/// Adds a product of arrays, on one thread and on several.
+macro_rules! products {
+    ($all:ident, |$c:ident| $($name:literal $method:ident: $left:expr, $right:expr;)*) => {
+        forms!($all, |$c, out| $(
+            $name false New "": $left.$method(&$right);
+            $name true New "": $left.par().$method(&$right);
+        )*);
+    };
+}
+
+/// The operations of [`base_op`], and products of arrays, for `x` of at least two axes that are not empty.
 pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
     let mut all = Vec::new();
     base_operations!(all, |c|
@@ -355,6 +374,13 @@ pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
         "Batch::matvec" matvec MatVec New: c.x.batch_dyn(2)?, c.without(2).batch_dyn(1)?;
         "Batch::vecmat" vecmat VecMat New: c.without(1).batch_dyn(1)?, c.x.batch_dyn(2)?;
         "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.transposed().batch_dyn(2)?;
+    );
+    products!(all, |c|
+        "Products::matmul" matmul: c.x, c.transposed();
+        "Products::matvec" matvec: c.x, c.without(2);
+        "Products::vecmat" vecmat: c.without(1), c.x;
+        "Products::inner" inner: c.x, c.x;
+        "Products::outer" outer: c.x, c.x;
     );
     all
 }

@@ -7,9 +7,7 @@ use ndarray::{
     Ix1, Ix2, IxDyn,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{
-    Batch, Signature, base_op, batch_broadcast, batch_broadcast_all, broadcast_apply, broadcast_map, fused,
-};
+use ndarray_broadcast::{Batch, Signature, base_op, batch_broadcast, broadcast_apply, broadcast_map, fused};
 
 /// One operation on bases in every form that the crate has: as a method, in place, on several threads and as a closure
 /// with a signature, which all have to agree.
@@ -148,7 +146,7 @@ pub(super) fn mapped(case: &Case) {
     let layout = source(case);
     let x = layout.view();
     let f = squares;
-    let result = || -> Outcome<ArrayD<i64>> { Ok(here!(x.batch::<Ix2>()?.map((), f)?)) };
+    let result = || -> Outcome<ArrayD<i64>> { Ok(here!(x.batch::<Ix2>()?.zip_map((), (), f)?)) };
     if let Some(result) = agreed(case, result()) {
         assert_result(&result, &recorded(case, "results"));
         let a = x.batch::<Ix2>().unwrap();
@@ -181,10 +179,6 @@ pub(super) fn views(case: &Case) {
     let (x, y) = (x.batch_dyn(bases[0]).unwrap(), y.batch_dyn(bases[1]).unwrap());
     let pair = batch_broadcast(&x, &y);
     let owned = |batch: Batch<'_, i64, IxDyn, IxDyn>| batch.into_view().to_owned();
-    let views: Outcome<Vec<_>> =
-        batch_broadcast_all(&[x.clone(), y.clone()][..]).map(|views| views.into_iter().map(owned).collect());
-    assert_eq!(pair.clone().map(|(x, y)| vec![owned(x), owned(y)]), views);
-    assert_eq!(batch_broadcast_all((&x, &y)).map(|(x, y)| vec![owned(x), owned(y)]), views);
     let Some((joint, other)) = agreed(case, pair) else { return };
     assert_eq!(joint.batch_shape(), case.shape("batch"));
     let wide = owned(joint.clone());
