@@ -363,18 +363,20 @@ fn copy<D: Dimension>(from: &ArrayView<'_, i64, D>, to: &mut ArrayViewMut<'_, i6
 }
 
 fn closures(t: &mut Table) {
-    let name = "Batch::map";
+    let name = "Batch::zip_map";
     both(t, name, |c| {
         let batch = c.a.batch::<Ix2>()?;
-        outcome(batch.map(batch.base_shape(), |x, mut out| copy(&x.into_dyn(), &mut out)))
+        outcome(batch.zip_map((), batch.base_shape(), |x, mut out| copy(&x.into_dyn(), &mut out)))
     });
     both(t, name, |c| {
         let (a, n) = (c.a, c.row.len());
-        outcome(a.batch::<Ix1>()?.map(n, |x, mut out: ArrayViewMut<'_, i64, Ix1>| copy(&x, &mut out)))
+        outcome(a.batch::<Ix1>()?.zip_map((), n, |x, mut out: ArrayViewMut<'_, i64, Ix1>| copy(&x, &mut out)))
     });
     both(t, name, |c| {
         let (a, all) = (c.a.into_dyn(), c.a.shape());
-        outcome(a.batch_dyn(3)?.map(all, |x, mut out: ArrayViewMut<'_, i64, IxDyn>| copy(&x, &mut out)))
+        outcome(
+            a.batch_dyn(3)?.zip_map((), all, |x, mut out: ArrayViewMut<'_, i64, IxDyn>| copy(&x, &mut out)),
+        )
     });
     both(t, "Batch::zip_map", |c| {
         let (x, y) = (c.a.batch::<Ix1>()?, c.column.batch::<Ix1>()?);
