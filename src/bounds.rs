@@ -11,7 +11,7 @@
 //! | axes to reduce over, `..` for all, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
 //! | axes for [`keepdims`](crate::keepdims()) | [`AxesOrAll`] |
 //! | elements to sum, or to average | [`SumElement`], [`MeanElement`] |
-//! | an array whose last axes are a base | `D: LessAxes<K>`: see [`LessAxes`] |
+//! | an array that loses one axis, or several | `D: RemoveAxis` of ndarray; `D: LessAxes<K>`: see [`LessAxes`] |
 //! | two operands of any `D` and `E`; a third one of any `F` | `D: DimMax<E>`; `D: DimMax<E, Output: DimMax<F>>` |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |

@@ -9,19 +9,24 @@ use ndarray::{Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, RemoveAxis};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
 ///
-/// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. Sealed, as ndarray's
-/// `Dimension` is; a bound for code that is generic over the number of axes.
+/// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. One axis leaves `D::Smaller` for every
+/// `D: RemoveAxis`, so that code with this bound of ndarray needs no other. Sealed, as ndarray's `Dimension` is; a bound for
+/// code that is generic over the number of axes.
 ///
 /// # Examples
 /// ```
-/// use ndarray::{array, Array, ArrayRef, Ix1};
+/// use ndarray::{array, Array, ArrayRef, Axis, Ix2, RemoveAxis};
 /// use ndarray_broadcast::{bounds::LessAxes, prelude::*, BroadcastError};
 ///
-/// fn over_first<D: LessAxes<Ix1>>(a: &ArrayRef<f64, D>) -> Result<Array<f64, D::Left>, BroadcastError> {
-///     a.sum_axes(0)
+/// fn over_two<D: LessAxes<Ix2>>(a: &ArrayRef<f64, D>) -> Result<Array<f64, D::Left>, BroadcastError> {
+///     a.sum_axes([0, 1])
 /// }
-/// assert_eq!(over_first(&array![[1.0, 2.0], [3.0, 4.0]])?, array![4.0, 6.0]);
-/// assert!(over_first(&ndarray::arr0(1.0).into_dyn()).is_err());
+/// fn range<D: RemoveAxis>(a: &ArrayRef<f64, D>, axis: Axis) -> Result<Array<f64, D::Smaller>, BroadcastError> {
+///     Ok(a.max_axes(axis)? - a.min_axes(axis)?)
+/// }
+/// let a = array![[1.0, 2.0], [3.0, 7.0]];
+/// assert_eq!((over_two(&a)?.into_scalar(), range(&a, Axis(0))?), (13.0, array![2.0, 5.0]));
+/// assert!(over_two(&array![1.0].into_dyn()).is_err() && range(&a, Axis(2)).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
 /// An array without axes has none to sum over. With a fixed number of axes, that is a compile error:
