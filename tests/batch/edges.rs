@@ -9,7 +9,7 @@ use ndarray::{
     ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all};
+use ndarray_broadcast::{Batch, BroadcastError, Signature, base_op, batch_broadcast};
 
 fn zeros(shape: &[usize]) -> ArrayD<f64> {
     ArrayD::zeros(shape)
@@ -36,15 +36,12 @@ fn incompatible() {
     let (c, e, s) = (zeros(&[2, 6, 6]), zeros(&[3, 6]), zeros(&[5, 1]));
     let (x, y, z) = (dynamic(&c, 2), dynamic(&e, 1), dynamic(&s, 0));
     refused.add(batch_broadcast(&x, &y));
-    refused.add(batch_broadcast_all((&x, &y)));
-    refused.add(batch_broadcast_all(&[x.clone(), y.clone()][..]));
     refused.add(x.zip_map(&y, [6], never_two));
     refused.add(x.zip_map_into(&y, &mut zeros(&[3, 6]), never_two));
     refused.add(x.matvec(&y));
     refused.add(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])));
     refused.add(x.par().apply(base_op::MatVec, &y));
     refused.add(x.par().zip_map(&y, [6], never_two));
-    refused.add(batch_broadcast_all((&z, &x, &y)));
     refused.add(z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
     refused.add(x.add(&dynamic(&zeros(&[2, 5]), 1)));
     refused.add(x.expand_batch([4, 3]));
@@ -70,7 +67,7 @@ fn numbers_of_axes() {
     refused.add(x.expand_batch([-1, 2]));
     refused.add(x.inner(&x));
     refused.add(x.zip_map(&x, Signature::literal("(m,n),(n,p)->(m,p)"), never_two));
-    refused.add(x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()));
+    refused.add(x.zip_map((), Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()));
     refused.finish("batches with other numbers of axes");
 }
 
@@ -78,7 +75,7 @@ fn numbers_of_axes() {
 fn a_closure_writes_one_result() {
     let (mut refused, x, y) = (Refusals::default(), zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
-    refused.add(x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()));
+    refused.add(x.zip_map((), Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()));
     // a result that no operand gives the size of
     let two = Signature::literal("(n),(n)->(n),(m)");
     refused.add(x.zip_map(&x, two, never_two));
@@ -86,7 +83,7 @@ fn a_closure_writes_one_result() {
     let three = Signature::literal("(n),(n),(m)->(n),(m),()");
     refused.add(x.zip_map((&x, &y), three, |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
     // after the number of operands, before the bases and the batches
-    refused.add(x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()));
+    refused.add(x.zip_map((), two, |_, _: ArrayViewMut1<'_, f64>| ()));
     refused.add(x.zip_map(&y, two, never_two));
     refused.add(two.resolve(&[&[7, 4], &[7, 4]]));
     refused.finish("closures with several results");
@@ -107,7 +104,7 @@ fn sizes_of_bases() {
     refused.add(dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])));
     refused.add(x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])));
     refused.add(x.add_sum_batch_to(&mut zeros(&[1])));
-    refused.add(x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()));
+    refused.add(x.zip_map((), (3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()));
     refused.finish("sizes of bases");
 }
 
@@ -119,7 +116,7 @@ fn huge_shapes() {
     let (x, y) = (x.batch::<Ix0>().expect("a base"), y.batch::<Ix1>().expect("a base"));
     refused.add(batch_broadcast(&x, &y));
     refused.add(x.expand_batch([-1, 1 << 30]));
-    refused.add(x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()));
+    refused.add(x.zip_map((), [1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()));
     refused.finish("batches of huge shapes");
 }
 
@@ -184,7 +181,8 @@ fn names_of_signatures() {
 fn bases_that_run_backwards() {
     let a = Array::from_shape_fn((2, 3, 4), |(i, j, k)| i * 12 + j * 4 + k);
     let turned = a.slice(ndarray::s![.., ..;-2, ..;-1]);
-    let copy = turned.batch::<ndarray::Ix2>().expect("a base").map(
+    let copy = turned.batch::<ndarray::Ix2>().expect("a base").zip_map(
+        (),
         turned.dim().1 * 4,
         |base, mut out: ArrayViewMut1<'_, usize>| {
             for (out, x) in out.iter_mut().zip(base.iter()) {
@@ -281,7 +279,7 @@ fn kinds_of_arrays_and_elements() {
     let words = array![["a", "b"], ["c", "d"]].mapv(String::from).into_shared();
     let batch = words.batch::<Ix1>().expect("a base");
     let joined: Array1<String> =
-        batch.map((), |x: ArrayView1<'_, String>, mut s| s[()] = x.to_vec().concat()).expect("words");
+        batch.zip_map((), (), |x: ArrayView1<'_, String>, mut s| s[()] = x.to_vec().concat()).expect("words");
     assert_eq!(joined, array!["ab", "cd"]);
     let flags: Array2<bool> = batch
         .zip_map(&batch.expand_batch([2]).expect("the same"), [2], |x, y, mut out| {
@@ -289,10 +287,11 @@ fn kinds_of_arrays_and_elements() {
         })
         .expect("flags");
     assert!(flags.iter().all(|&flag| flag));
-    let mixed = array![2_u32, 3]
-        .batch::<Ix0>()
-        .expect("a base")
-        .map((), |x: ArrayView0<'_, u32>, mut y| y[()] = f64::from(x[()]));
+    let mixed =
+        array![2_u32, 3]
+            .batch::<Ix0>()
+            .expect("a base")
+            .zip_map((), (), |x: ArrayView0<'_, u32>, mut y| y[()] = f64::from(x[()]));
     assert_eq!(mixed.expect("numbers"), array![2.0, 3.0]);
     // a reference, a slice of an array, more than 6 axes in all
     let deep = Array::<f32, _>::ones((1, 2, 1, 2, 1, 2));
@@ -302,9 +301,10 @@ fn kinds_of_arrays_and_elements() {
     let sums = x.zip_map(&y, (1, 1, 1), |x, y, mut out| out[[0, 0, 0]] = x.sum() + y.sum()).expect("sums");
     assert_eq!(sums.into_dyn(), ArrayD::from_elem(vec![1, 2, 1, 2, 1, 1, 1, 1], 6.0_f32));
     let many = (0..7).fold(ArrayD::<i32>::ones(vec![]), |array, _| array.insert_axis(ndarray::Axis(0)));
-    let copied = many
-        .batch_dyn(6)
-        .expect("a base")
-        .map(vec![1; 6], |x: ArrayViewD<'_, i32>, mut out: ArrayViewMutD<'_, i32>| out.assign(&x));
+    let copied = many.batch_dyn(6).expect("a base").zip_map(
+        (),
+        vec![1; 6],
+        |x: ArrayViewD<'_, i32>, mut out: ArrayViewMutD<'_, i32>| out.assign(&x),
+    );
     assert_eq!(copied.expect("a copy"), many);
 }

@@ -9,7 +9,7 @@ use ndarray::{
     Array, Array1, Array2, Array3, Array4, ArrayD, ArrayRef, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar,
     ShapeBuilder, array,
 };
-use ndarray_broadcast::bounds::BaseOp;
+use ndarray_broadcast::bounds::{BaseOp, LessAxes};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, base_op};
 use num_traits::{One, Zero};
@@ -59,7 +59,7 @@ fn check<T, P, B, B2>(
 ) where
     T: LinalgScalar + Into<f64> + From<i8> + Send + Sync,
     P: BaseOp<T, T, B, B2, Output = T>,
-    IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn>,
+    IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn> + LessAxes<B, Left = IxDyn> + LessAxes<B2, Left = IxDyn>,
     B: Dimension,
     B2: Dimension,
 {

@@ -64,7 +64,7 @@ fn row(table: &mut Table, form: &Form<f64>, call: &Call<'_, f64>) {
 pub(crate) fn assert_complete(public: &str) {
     let names: BTreeSet<&str> =
         forms::<f64>().iter().chain(&base_operations()).map(|form| form.name).collect();
-    let families = ["Batch::", "Reduce::", "Materialize::", "IntoBroadcastMap::"];
+    let families = ["Batch::", "Products::", "Reduce::", "Materialize::", "IntoBroadcastMap::"];
     let functions = ["broadcast_map", "broadcast_apply"];
     let is_operation = |name: &&str| {
         functions.contains(name)

@@ -51,7 +51,7 @@ fn results_that_no_memory_is_for() {
     refused.add(all.broadcast_to(&[1_usize << 62][..]).unwrap().try_materialize());
     let x = rows.batch::<Ix1>().unwrap();
     let first = |_: ArrayView1<'_, f64>, mut out: ArrayViewMut0<'_, f64>| out[()] = 1.0;
-    refused.add(x.map((), first));
+    refused.add(x.zip_map((), (), first));
     refused.add(x.zip_map(&x, (), |a, _, out| first(a, out)));
     refused.add(x.zip_map((&x, &x), (), |a, _, _, out| first(a, out)));
     refused.add(x.inner(&x));
