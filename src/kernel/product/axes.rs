@@ -173,15 +173,6 @@ impl Plan {
             terms.by[k] = terms.by[k].wrapping_neg();
         }
     }
-
-    /// Makes few rows a loop of products with one row each.
-    pub(super) fn split_rows(&mut self) {
-        if self.sides.rows.len > 1 {
-            let outer = replace(&mut self.loops, List::new());
-            self.loops.push(replace(&mut self.sides.rows, Loop::ONE));
-            outer.iter().for_each(|&l| self.loops.push(l));
-        }
-    }
 }
 
 /// The loops of a single product.

@@ -28,10 +28,7 @@ use super::bases::for_each_base;
 use super::fail;
 use super::map::{copy, copy_into};
 use super::memory::Reserved;
-use super::nest::{AxisSelection, BaseInputs, Inputs, MapElement, MapReduce};
-use super::operation::Plus;
-use super::reduce::{FoldLoops, into};
-use super::source::{Cloned, Source};
+use super::nest::BaseInputs;
 use super::threads::{GRAIN, in_two};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
@@ -46,8 +43,6 @@ const COPIED: usize = 3 << 12;
 const UNCUT: usize = 8;
 /// The most rows or columns that are not cut for threads: for fewer, the library spends too much time on packing the other matrix.
 const UNCUT_BY_THREADS: usize = 63;
-/// The axes of products of two vectors.
-const VECTORS: [usize; 3] = [0, 1, 1];
 
 /// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
 ///
@@ -61,15 +56,11 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
-    if in_place(out, (a, b), axes, None) {
-        return;
+    if !in_place(out, (a, b), axes, None) {
+        let products = Products::new(out, (a, b), axes);
+        let way = products.way();
+        in_parts(products, way);
     }
-    let (inputs, way) = (Inputs::from((a, b)), way_of(out, (a, b), axes));
-    if are_sums(&inputs, axes, way) {
-        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
-    }
-    in_parts(Products::new(out, (a, b), axes), way);
 }
 
 /// [`products_into`] on several threads.
@@ -81,26 +72,15 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     if !are_many([out.len(), a.len(), b.len()], a.shape().last()) {
         return products_into(out, (a, b), axes);
     }
-    let (inputs, way) = (Inputs::from((a, b)), way_of(out, (a, b), axes));
-    let has_gaps = out.as_slice_memory_order().is_none()
-        || a.as_slice_memory_order().is_none()
-        || b.as_slice_memory_order().is_none();
-    if has_gaps && are_sums(&inputs, axes, way) {
-        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::par_fused(&inputs, &product, &loops));
-    }
-    on_threads(Products::new(out, (a, b), axes), way);
+    let products = Products::new(out, (a, b), axes);
+    let way = products.way();
+    on_threads(products, way);
 }
 
 /// Whether products are worth two threads.
 fn are_many(lens: [usize; 3], terms: Option<&usize>) -> bool {
     let multiplications = lens[0].saturating_mul(terms.copied().unwrap_or(0));
     lens.into_iter().fold(multiplications / 4, usize::saturating_add) >= 2 * GRAIN
-}
-
-/// Whether products with gaps are sums of a closure's results.
-fn are_sums<T>(inputs: &Inputs<'_, (T, T)>, axes: [usize; 3], way: Way) -> bool {
-    axes == VECTORS && way == Way::Dots && !inputs.are_repeated()
 }
 
 fn layouts<'m, T, D: Dimension, D2: Dimension, E: Dimension>(
@@ -115,15 +95,6 @@ fn layouts<'m, T, D: Dimension, D2: Dimension, E: Dimension>(
     ]
 }
 
-/// The way for all products, however they are cut.
-fn way_of<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
-    out: &ArrayRef<T, E>,
-    factors: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
-    axes: [usize; 3],
-) -> Way {
-    Way::of::<T>(&Plan::new(&layouts(out, factors, axes), [0; 3], has_library::<T>()).sides)
-}
-
 /// Computes products without gaps. Returns `false` if there are gaps, or too much to copy.
 #[inline]
 fn in_place<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
@@ -136,22 +107,14 @@ fn in_place<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
         out.fill(T::zero());
         return true;
     }
-    let (Some(a), Some(b)) = (elements(factors.0), elements(factors.1)) else { return false };
+    let (Some(a), Some(b)) = (factors.0.as_slice_memory_order(), factors.1.as_slice_memory_order()) else {
+        return false;
+    };
     let layouts = layouts(out, factors, axes);
     let plan = Plan::new(&layouts, layouts.map(|layout| layout.start()), has_library::<T>());
     let way = way.unwrap_or_else(|| Way::of::<T>(&plan.sides));
     let Some(out) = out.as_slice_memory_order_mut() else { return false };
     multiply(out, [a, b], plan, way)
-}
-
-/// The elements in the order of memory, if there are no gaps.
-#[inline(always)]
-fn elements<T, D: Dimension>(array: &ArrayRef<T, D>) -> Option<&[T]> {
-    #[inline(never)]
-    fn in_other_order<T, D: Dimension>(array: &ArrayRef<T, D>) -> Option<&[T]> {
-        array.as_slice_memory_order()
-    }
-    array.as_slice().or_else(|| in_other_order(array))
 }
 
 /// Products as those of matrices, whose arrays have the same number of axes.
@@ -188,6 +151,12 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
             }
         }
         Self { out, a, b }
+    }
+
+    /// The way for all products, however they are cut.
+    fn way(&self) -> Way {
+        let layouts = layouts(&self.out, (&self.a, &self.b), [2; 3]);
+        Way::of::<T>(&Plan::new(&layouts, [0; 3], has_library::<T>()).sides)
     }
 
     fn reborrowed(&mut self) -> Products<'_, T> {
@@ -303,55 +272,23 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
     }
 }
 
-/// The array, or a copy without gaps. The nearer one of the last two axes remains so.
+/// The array, or a copy without gaps, if it is not in standard layout. The nearer one of the last two axes remains so.
 fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>) -> CowArray<'m, T, IxDyn> {
-    if array.as_slice_memory_order().is_some() {
-        return array.view().into();
-    }
     let (last, mut turned) = (array.ndim() - 1, array.view());
-    let is_turned = [last - 1, last].map(|axis| array.strides()[axis].unsigned_abs());
-    let is_turned = is_turned[0] < is_turned[1];
-    if is_turned {
+    let [row, column] = [last - 1, last].map(|axis| array.strides()[axis].unsigned_abs());
+    if row < column {
         turned.swap_axes(last - 1, last);
     }
-    let Ok(memory) = Reserved::new(turned.raw_dim()) else { fail("no memory for few elements") };
-    let mut copied = copy(memory, &turned);
-    if is_turned {
-        copied.swap_axes(last - 1, last);
+    let mut standard = if turned.is_standard_layout() {
+        CowArray::from(turned)
+    } else {
+        let Ok(memory) = Reserved::new(turned.raw_dim()) else { fail("no memory for few elements") };
+        copy(memory, &turned).into()
+    };
+    if row < column {
+        standard.swap_axes(last - 1, last);
     }
-    copied.into()
-}
-
-/// Products of vectors: sums of `source` over their last axis.
-fn sums_into<T: LinalgScalar, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
-    inputs: &Inputs<'_, (T, T)>,
-    source: &Source<'_, T>,
-) {
-    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
-    let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
-    shape[out.ndim()] = terms;
-    into(source, shape.slice(), out, Some(&SingleAxis(out.ndim())), &T::zero(), Cloned);
-}
-
-/// The product of two factors.
-#[derive(Clone, Copy)]
-struct Times;
-
-impl<T: LinalgScalar> MapElement<T, (T, T)> for Times {
-    #[inline(always)]
-    fn map(&mut self, (&a, &b): (&T, &T)) -> T {
-        a * b
-    }
-}
-
-/// One axis.
-struct SingleAxis(usize);
-
-impl AxisSelection for SingleAxis {
-    fn contains(&self, axis: usize) -> bool {
-        axis == self.0
-    }
+    standard
 }
 
 /// The sum of `count` equal terms, added in pairs.

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::axes::{A, B, OUT, Sides};
-use super::ways::{Contiguous, Matrices, Multiply, times};
+use super::ways::{Matrices, Multiply, times};
 use alloc::vec::Vec;
 use core::array::from_fn;
 use ndarray::LinalgScalar;
@@ -18,8 +18,6 @@ pub(super) const ROWS: usize = 4;
 pub(super) struct Tiles;
 
 impl<T: LinalgScalar> Multiply<T> for Tiles {
-    const COPIES: Option<Contiguous> = Some(Contiguous::Columns);
-
     #[inline(always)]
     fn multiply(mut matrices: Matrices<'_, T>) {
         let (columns, mut column) = (matrices.sides.columns.len, 0);

@@ -1,4 +1,4 @@
-//! Products of matrices without gaps between them, in one call for all.
+//! The ways to multiply matrices, each in one call for all products.
 
 #![forbid(unsafe_code)]
 
@@ -12,10 +12,7 @@ use alloc::vec::Vec;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{
-    ArrayBase, ArrayView2, ArrayViewMut2, Axis, Ix2, LinalgScalar, RawData, ShapeBuilder,
-    StrideShape,
-};
+use ndarray::{ArrayView2, ArrayViewMut2, Ix2, LinalgScalar, ShapeBuilder, StrideShape};
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
 const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
@@ -55,50 +52,45 @@ pub(super) fn has_library<T: 'static>() -> bool {
 pub(super) fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
     has_library::<T>()
         && sides.iter().all(|&side| side >= LIBRARY_SIDE)
-        && multiplications(sides) >= LIBRARY_MULTIPLICATIONS
+        && sides.into_iter().fold(1, usize::saturating_mul) >= LIBRARY_MULTIPLICATIONS
 }
 
-/// The multiplications of a product.
-pub(super) fn multiplications(sides: [usize; 3]) -> usize {
-    sides.into_iter().fold(1, usize::saturating_mul)
-}
-
-/// The elements of a result and its factors in the order of memory.
-struct Operands<'m, T> {
-    out: &'m mut [T],
-    factors: [&'m [T]; 2],
-}
-
-/// Computes all products of a plan. Returns `false` if copies of factors would be too large.
+/// Computes all products of a plan. Returns `false` if copies of factors would be too large, or if the library would read in reverse.
 #[inline]
 pub(super) fn multiply<T: LinalgScalar>(
     out: &mut [T],
-    mut factors: [&[T]; 2],
+    [a, b]: [&[T]; 2],
     mut plan: Plan,
     way: Way,
 ) -> bool {
-    if plan.are_swapped {
-        factors.swap(0, 1);
-    }
-    // sums of few terms have one order
-    let are_few = way == Way::Tiles && plan.sides.terms.len < TERMS && plan.sides.has_near_terms();
-    if way == Way::Dots || are_few && plan.sides.rows.len < ROWS {
-        plan.split_rows();
-    }
-    let are_rows = plan.sides.rows.len == 1 && plan.sides.terms.by[A..] == [1; 2];
-    let each = match way {
-        Way::Library => each_product::<T, Library>,
-        Way::Dots => each_product::<T, Dots>,
-        Way::Tiles => match fixed(&plan.sides) {
-            Some(each) => each,
-            None if are_few && are_rows => each_product::<T, ShortDots>,
-            None => each_product::<T, Tiles>,
-        },
+    let is_near = plan.sides.has_near_terms();
+    // few terms are added in the same order by each of these
+    let are_few = way == Way::Tiles && is_near && plan.sides.terms.len < TERMS && plan.sides.rows.len < ROWS;
+    let fixed = fixed(&plan.sides).filter(|_| way == Way::Tiles);
+    let Sides { rows, terms, columns } = &mut plan.sides;
+    let (copies, each): (_, EachProduct<T>) = if way == Way::Library {
+        let sides = [rows, terms, columns];
+        if sides.into_iter().flat_map(|l| l.by).any(|by| by.cast_signed() < 0) {
+            return false;
+        }
+        ([None, None], each_product::<T, Library>)
+    } else if let Some(each) = fixed {
+        ([None, None], each)
+    } else if are_few || way == Way::Dots {
+        let copies = [Copied::new(A, rows, terms), Copied::new(B, columns, terms)];
+        (copies, if are_few { each_product::<T, Dots<true>> } else { each_product::<T, Dots<false>> })
+    } else {
+        ([Copied::new(A, rows, terms), Copied::new(B, terms, columns)], each_product::<T, Tiles>)
     };
-    each(Operands { out, factors }, &plan)
+    let are_small = copies.iter().flatten().all(|copy| copy.len() <= COPIED);
+    if are_small {
+        each(out, if plan.are_swapped { [b, a] } else { [a, b] }, &plan, copies);
+    }
+    are_small
 }
 
-type EachProduct<T> = for<'m> fn(Operands<'m, T>, &Plan) -> bool;
+/// Computes all products of a plan, with copies of factors.
+type EachProduct<T> = fn(&mut [T], [&[T]; 2], &Plan, [Option<Copied<T>>; 2]);
 
 /// The way for matrices of a size that the compiler knows.
 #[inline]
@@ -112,9 +104,9 @@ fn fixed<T: LinalgScalar>(sides: &Sides) -> Option<EachProduct<T>> {
         ($($n:literal)*) => {
             match n {
                 // not 8 times 8: it has too many accumulators for registers, and tiles take 0.7 of its time
-                $($n if is_square => each_product::<T, Square<$n>>,
-                $n if is_column => each_product::<T, Column<$n>>,)*
-                8 if is_column => each_product::<T, Column<8>>,
+                $($n if is_square => each_product::<T, Fixed<$n, $n>>,
+                $n if is_column => each_product::<T, Fixed<$n, 1>>,)*
+                8 if is_column => each_product::<T, Fixed<8, 1>>,
                 _ => return None,
             }
         };
@@ -143,59 +135,37 @@ pub(super) fn times<T: LinalgScalar>(x: T, y: T, are_swapped: bool) -> T {
 pub(super) trait Multiply<T> {
     /// Whether the loop is compiled for the CPU.
     const IS_WIDE: bool = true;
-    /// Whether factors are copied where the terms of the first one are not contiguous, and those of the second or its columns.
-    const COPIES: Option<Contiguous> = None;
 
     /// Must be `inline(always)`, so that it is compiled for the CPU.
     fn multiply(matrices: Matrices<'_, T>);
 }
 
-/// The axis of the second factor whose neighbours a way reads.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Contiguous {
-    Terms,
-    Columns,
-}
-
-fn each_product<T: LinalgScalar, M: Multiply<T>>(operands: Operands<'_, T>, plan: &Plan) -> bool {
-    struct Each<'m, T, M>(Operands<'m, T>, &'m Plan, PhantomData<M>);
+fn each_product<T: LinalgScalar, M: Multiply<T>>(
+    out: &mut [T],
+    factors: [&[T]; 2],
+    plan: &Plan,
+    copies: [Option<Copied<T>>; 2],
+) {
+    struct Each<'m, T, M>(&'m mut [T], [&'m [T]; 2], &'m Plan, [Option<Copied<T>>; 2], PhantomData<M>);
     impl<T: LinalgScalar, M: Multiply<T>> Work for Each<'_, T, M> {
-        type Output = bool;
+        type Output = ();
 
         #[inline(always)]
-        fn run(self) -> bool {
-            let Self(Operands { out, factors: [a, b] }, plan, _) = self;
-            let (mut sides, are_swapped) = (plan.sides, plan.are_swapped);
-            let (mut copy_of_a, mut copy_of_b) = (None, None);
-            if let Some(contiguous) = M::COPIES {
-                let Sides { rows, terms, columns } = &mut sides;
-                copy_of_a = Copied::of(A, rows, terms);
-                copy_of_b = match contiguous {
-                    Contiguous::Terms => Copied::of(B, columns, terms),
-                    Contiguous::Columns => Copied::of(B, terms, columns),
-                };
-            }
-            if [&copy_of_a, &copy_of_b].into_iter().flatten().any(|copy| copy.is_large()) {
-                return false;
-            }
-            let (inner, outer) = match plan.loops.split_first() {
-                Some((inner, outer)) => (*inner, outer),
-                None => (Loop::ONE, &[][..]),
-            };
+        fn run(self) {
+            let Self(out, [a, b], &Plan { ref sides, ref loops, at, are_swapped }, [mut of_a, mut of_b], _) = self;
+            let (inner, outer) = loops.split_first().unwrap_or((&Loop::ONE, &[]));
             for i in 0..outer.iter().map(|l| l.len).product() {
-                let mut at = place(plan.at, outer, i);
+                let mut at = place(at, outer, i);
                 for _ in 0..inner.len {
-                    let (a, at_a) = copy_of_a.as_mut().map_or((a, at[A]), |copy| copy.read(a, at[A]));
-                    let (b, at_b) = copy_of_b.as_mut().map_or((b, at[B]), |copy| copy.read(b, at[B]));
-                    let at_all = [at[OUT], at_a, at_b];
-                    M::multiply(Matrices { out, a, b, sides: &sides, at: at_all, are_swapped });
+                    let (a, at_a) = of_a.as_mut().map_or((a, at[A]), |copy| copy.read(a, at[A]));
+                    let (b, at_b) = of_b.as_mut().map_or((b, at[B]), |copy| copy.read(b, at[B]));
+                    M::multiply(Matrices { out, a, b, sides, at: [at[OUT], at_a, at_b], are_swapped });
                     at = [OUT, A, B].map(|k| at[k].wrapping_add(inner.by[k]));
                 }
             }
-            true
         }
     }
-    let each = Each::<T, M>(operands, plan, PhantomData);
+    let each = Each::<T, M>(out, factors, plan, copies, PhantomData);
     if M::IS_WIDE { dispatch(each) } else { each.run() }
 }
 
@@ -214,24 +184,23 @@ struct Copied<T> {
     elements: Vec<T>,
     /// Where the copied factor begins.
     from: Option<usize>,
-    /// The numbers of rows and of their elements, and their steps.
+    /// The lengths and steps of its loops.
     loops: [(usize, usize); 2],
 }
 
 impl<T: Copy> Copied<T> {
-    /// A copy of operand `k`, if its elements along `inner` are not contiguous. The loops become those of the copy.
-    fn of(k: usize, outer: &mut Loop, inner: &mut Loop) -> Option<Self> {
-        let loops = [&*outer, &*inner].map(|l| (l.len, l.by[k]));
+    /// A copy of factor `k`, if its elements along `inner` are not contiguous. The loops become those of the copy.
+    fn new(k: usize, outer: &mut Loop, inner: &mut Loop) -> Option<Self> {
         if inner.len == 1 || inner.by[k] == 1 {
             return None;
         }
+        let loops = [&*outer, &*inner].map(|l| (l.len, l.by[k]));
         (outer.by[k], inner.by[k]) = (inner.len, 1);
         Some(Self { elements: Vec::new(), from: None, loops })
     }
 
-    fn is_large(&self) -> bool {
-        let [(rows, _), (len, _)] = self.loops;
-        rows.saturating_mul(len) > COPIED
+    fn len(&self) -> usize {
+        self.loops[0].0.saturating_mul(self.loops[1].0)
     }
 
     /// The copy of the factor that begins there.
@@ -249,43 +218,28 @@ impl<T: Copy> Copied<T> {
     }
 }
 
-/// `N` rows, terms and columns.
-struct Square<const N: usize>;
+/// `N` rows, terms and columns; or, if `P` is 1, a row of `N` terms and `N` columns, whose terms are contiguous.
+struct Fixed<const N: usize, const P: usize>;
 
-impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
+impl<T: LinalgScalar, const N: usize, const P: usize> Multiply<T> for Fixed<N, P> {
     #[inline(always)]
-    fn multiply(Matrices { out, a, b, at, are_swapped, .. }: Matrices<'_, T>) {
+    fn multiply(Matrices { out, mut a, mut b, mut at, mut are_swapped, .. }: Matrices<'_, T>) {
+        if P == 1 {
+            (a, b, at, are_swapped) = (b, a, [at[OUT], at[B], at[A]], !are_swapped);
+        }
         // slices of known lengths
-        let (a, b, out) = (&a[at[A]..][..N * N], &b[at[B]..][..N * N], &mut out[at[OUT]..][..N * N]);
+        let (a, b, out) = (&a[at[A]..][..N * N], &b[at[B]..][..N * P], &mut out[at[OUT]..][..N * P]);
         // all accumulators side by side, stored at the end: their chains of additions overlap
-        let mut sums = [[T::zero(); N]; N];
+        let mut sums = [[T::zero(); P]; N];
         for k in 0..N {
             for r in 0..N {
-                for c in 0..N {
-                    let product = times(a[r * N + k], b[k * N + c], are_swapped);
+                for c in 0..P {
+                    let product = times(a[r * N + k], b[k * P + c], are_swapped);
                     sums[r][c] = if k == 0 { product } else { sums[r][c] + product };
                 }
             }
         }
         out.copy_from_slice(sums.as_flattened());
-    }
-}
-
-/// A row and a matrix of `N` columns, each with `N` contiguous terms.
-struct Column<const N: usize>;
-
-impl<T: LinalgScalar, const N: usize> Multiply<T> for Column<N> {
-    #[inline(always)]
-    fn multiply(Matrices { out, a, b, at, are_swapped, .. }: Matrices<'_, T>) {
-        let (a, b, out) = (&a[at[A]..][..N], &b[at[B]..][..N * N], &mut out[at[OUT]..][..N]);
-        let mut sums = [T::zero(); N];
-        for k in 0..N {
-            for c in 0..N {
-                let product = times(a[k], b[c * N + k], are_swapped);
-                sums[c] = if k == 0 { product } else { sums[c] + product };
-            }
-        }
-        out.copy_from_slice(&sums);
     }
 }
 
@@ -297,85 +251,39 @@ impl<T: LinalgScalar> Multiply<T> for Library {
 
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides: Sides { rows, terms, columns }, at, .. }: Matrices<'_, T>) {
-        let (of_a, of_b) = (Matrix::new(A, at, [rows, terms]), Matrix::new(B, at, [terms, columns]));
-        let to = Matrix::new(OUT, at, [rows, columns]);
-        let (a, b) = (of_a.of(a), of_b.of(b));
-        let mut to = to.inverted(ArrayViewMut2::from_shape(to.shape(), &mut out[to.start..]).expect("a matrix"));
-        general_mat_mul(T::one(), &a, &b, T::zero(), &mut to);
+        let shape = |k: usize, [rows, columns]: [&Loop; 2]| -> StrideShape<Ix2> {
+            (rows.len, columns.len).strides((rows.by[k], columns.by[k]))
+        };
+        let a = ArrayView2::from_shape(shape(A, [rows, terms]), &a[at[A]..]).expect("a matrix");
+        let b = ArrayView2::from_shape(shape(B, [terms, columns]), &b[at[B]..]).expect("a matrix");
+        let to = ArrayViewMut2::from_shape(shape(OUT, [rows, columns]), &mut out[at[OUT]..]);
+        general_mat_mul(T::one(), &a, &b, T::zero(), &mut to.expect("a matrix"));
     }
 }
 
-/// The place of a matrix among elements.
-struct Matrix {
-    start: usize,
-    sides: [(usize, isize); 2],
-}
+/// Rows by columns of contiguous terms. Those of short ones are added in their order: wider vectors take longer for so few.
+struct Dots<const ARE_SHORT: bool>;
 
-impl Matrix {
-    fn new(k: usize, at: [usize; 3], sides: [&Loop; 2]) -> Self {
-        let sides = sides.map(|l| (l.len, l.by[k].cast_signed()));
-        let start = sides.into_iter().fold(at[k], |at, (len, by)| at.wrapping_add_signed(by.min(0).wrapping_mul((len - 1).cast_signed())));
-        Self { start, sides }
-    }
+impl<T: LinalgScalar, const ARE_SHORT: bool> Multiply<T> for Dots<ARE_SHORT> {
+    const IS_WIDE: bool = !ARE_SHORT;
 
-    /// The sizes and strides without their signs.
-    fn shape(&self) -> StrideShape<Ix2> {
-        let [(rows, by_row), (columns, by_column)] = self.sides;
-        (rows, columns).strides((by_row.unsigned_abs(), by_column.unsigned_abs()))
-    }
-
-    /// A matrix of this shape, inverted along axes with negative strides.
-    fn inverted<S: RawData>(&self, mut matrix: ArrayBase<S, Ix2>) -> ArrayBase<S, Ix2> {
-        for (axis, (_, by)) in self.sides.into_iter().enumerate() {
-            if by < 0 {
-                matrix.invert_axis(Axis(axis));
+    #[inline(always)]
+    fn multiply(Matrices { out, a, b, sides, at: [to, at_a, at_b], are_swapped }: Matrices<'_, T>) {
+        let Sides { rows, terms, columns } = sides;
+        let product = |(&x, &y): (&T, &T)| times(x, y, are_swapped);
+        for row in 0..rows.len {
+            let x = &a[at_a.wrapping_add(row.wrapping_mul(rows.by[A]))..][..terms.len];
+            let to = to.wrapping_add(row.wrapping_mul(rows.by[OUT]));
+            for column in 0..columns.len {
+                let y = &b[at_b.wrapping_add(column.wrapping_mul(columns.by[B]))..][..terms.len];
+                out[to.wrapping_add(column.wrapping_mul(columns.by[OUT]))] = if ARE_SHORT {
+                    let first = times(x[0], y[0], are_swapped);
+                    x[1..].iter().zip(&y[1..]).map(product).fold(first, |sum, product| sum + product)
+                } else {
+                    dot(x, y, are_swapped)
+                };
             }
         }
-        matrix
-    }
-
-    fn of<'m, T>(&self, elements: &'m [T]) -> ArrayView2<'m, T> {
-        self.inverted(ArrayView2::from_shape(self.shape(), &elements[self.start..]).expect("a matrix"))
-    }
-}
-
-/// One row, and columns of contiguous terms. The terms are added pairwise.
-struct Dots;
-
-impl<T: LinalgScalar> Multiply<T> for Dots {
-    const COPIES: Option<Contiguous> = Some(Contiguous::Terms);
-
-    #[inline(always)]
-    fn multiply(matrices: Matrices<'_, T>) {
-        each_dot(matrices, dot);
-    }
-}
-
-/// [`Dots`] of few terms, added in their order. Wider vectors take longer for so few.
-struct ShortDots;
-
-impl<T: LinalgScalar> Multiply<T> for ShortDots {
-    const IS_WIDE: bool = false;
-
-    #[inline(always)]
-    fn multiply(matrices: Matrices<'_, T>) {
-        each_dot(matrices, |x, y, are_swapped| {
-            let product = |(&x, &y): (&T, &T)| times(x, y, are_swapped);
-            x.iter().zip(y).map(product).reduce(|sum, product| sum + product).unwrap_or(T::zero())
-        });
-    }
-}
-
-#[inline(always)]
-fn each_dot<T>(
-    Matrices { out, a, b, sides, at: [mut to, at_a, mut at_b], are_swapped }: Matrices<'_, T>,
-    dot: impl Fn(&[T], &[T], bool) -> T,
-) {
-    let Sides { terms, columns, .. } = sides;
-    let x = &a[at_a..][..terms.len];
-    for _ in 0..columns.len {
-        out[to] = dot(x, &b[at_b..][..terms.len], are_swapped);
-        (to, at_b) = (to.wrapping_add(columns.by[OUT]), at_b.wrapping_add(columns.by[B]));
     }
 }
 
@@ -387,10 +295,10 @@ fn dot<T: LinalgScalar>(x: &[T], y: &[T], are_swapped: bool) -> T {
     let mut chunks = x.chunks(CHUNK).zip(y.chunks(CHUNK)).zip(1_usize..).peekable();
     let mut sum = T::zero();
     while let Some(((x, y), chunk)) = chunks.next() {
-        sum = dot_of_chunk(x, y, are_swapped);
         let joined = if chunks.peek().is_none() { before.len() } else { chunk.trailing_zeros() as usize };
         let left = before.len() - joined;
-        sum = before[left..].iter().rev().fold(sum, |sum, &former| former + sum);
+        let of_chunk = dot_of_chunk(x, y, are_swapped);
+        sum = before[left..].iter().rev().fold(of_chunk, |sum, &former| former + sum);
         before.truncate(left);
         before.push(sum);
     }
