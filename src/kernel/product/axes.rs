@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+use super::tiles::{ROWS, TERMS};
 use super::ways::LIBRARY_SIDE;
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
@@ -55,6 +56,12 @@ impl Loop {
     /// No loop.
     pub(super) const ONE: Self = Self { len: 1, by: [0; 3] };
 
+    /// Where the operands are one step later.
+    #[inline(always)]
+    pub(super) fn next(&self, [out, a, b]: [usize; 3]) -> [usize; 3] {
+        [out.wrapping_add(self.by[OUT]), a.wrapping_add(self.by[A]), b.wrapping_add(self.by[B])]
+    }
+
     /// How far apart neighbours of an operand are.
     fn distance(&self, k: usize) -> usize {
         self.by[k].cast_signed().unsigned_abs()
@@ -77,7 +84,14 @@ impl Sides {
         [self.rows.len, self.terms.len, self.columns.len]
     }
 
+    /// Whether there are few rows and terms, and columns of near terms. All ways add so few terms in their order.
+    #[inline]
+    pub(super) fn has_few_terms(&self) -> bool {
+        self.rows.len < ROWS && self.terms.len < TERMS && self.has_near_terms()
+    }
+
     /// Whether the terms of the second factor are nearer than its columns.
+    #[inline]
     pub(super) fn has_near_terms(&self) -> bool {
         self.columns.len == 1 || self.terms.distance(B) < self.columns.distance(B)
     }
@@ -148,7 +162,9 @@ impl Plan {
     #[inline]
     fn push(&mut self, outer: Loop) {
         match self.loops.last_mut() {
-            Some(inner) if outer.by == inner.by.map(|by| by.wrapping_mul(inner.len)) => inner.len *= outer.len,
+            Some(inner) if outer.by == inner.by.map(|by| by.wrapping_mul(inner.len)) => {
+                inner.len *= outer.len
+            }
             _ => self.loops.push(outer),
         }
     }

@@ -107,14 +107,26 @@ fn in_place<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
         out.fill(T::zero());
         return true;
     }
-    let (Some(a), Some(b)) = (factors.0.as_slice_memory_order(), factors.1.as_slice_memory_order()) else {
+    let layouts = layouts(out, factors, axes);
+    let (Some((a, at_a)), Some((b, at_b))) =
+        (elements(factors.0, &layouts[1]), elements(factors.1, &layouts[2]))
+    else {
         return false;
     };
-    let layouts = layouts(out, factors, axes);
-    let plan = Plan::new(&layouts, layouts.map(|layout| layout.start()), has_library::<T>());
+    let at = if out.is_standard_layout() { 0 } else { layouts[0].start() };
+    let mut plan = Plan::new(&layouts, [at, at_a, at_b], has_library::<T>());
     let way = way.unwrap_or_else(|| Way::of::<T>(&plan.sides));
-    let Some(out) = out.as_slice_memory_order_mut() else { return false };
-    multiply(out, [a, b], plan, way)
+    let out = if out.is_standard_layout() { out.as_slice_mut() } else { out.as_slice_memory_order_mut() };
+    out.is_some_and(|out| multiply(out, [a, b], &mut plan, way))
+}
+
+/// The elements in the order of memory and the place of the first one, if there are no gaps.
+#[inline(always)]
+fn elements<'m, T, D: Dimension>(array: &'m ArrayRef<T, D>, layout: &Layout<'_>) -> Option<(&'m [T], usize)> {
+    match array.as_slice() {
+        Some(elements) => Some((elements, 0)),
+        None => Some((array.as_slice_memory_order()?, layout.start())),
+    }
 }
 
 /// Products as those of matrices, whose arrays have the same number of axes.
@@ -182,7 +194,12 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
 
     /// Halves the products, and passes both parts to `multiply_both`: along the longest axis along which there are several, then along
     /// the rows and columns, if these are more than `uncut`, and along terms. Returns the products if they cannot be cut.
-    fn halved(mut self, way: Way, uncut: usize, multiply_both: impl FnOnce([Products<'_, T>; 2])) -> Option<Self> {
+    fn halved(
+        mut self,
+        way: Way,
+        uncut: usize,
+        multiply_both: impl FnOnce([Products<'_, T>; 2]),
+    ) -> Option<Self> {
         let [rows, columns] = self.sides();
         let longest = if self.out.len_of(rows) < self.out.len_of(columns) { columns } else { rows };
         let outer = (0..rows.index()).map(Axis).max_by_key(|&axis| self.out.len_of(axis));
@@ -251,10 +268,15 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
     }
     if suits_library::<T>([out.len_of(rows), terms, out.len_of(columns)]) {
         let factors = BaseInputs::two((&a, 2), (&b, 2));
-        return for_each_base(&factors, &mut out, 2, |(a, b): (ArrayView2<'_, T>, ArrayView2<'_, T>), mut out| {
-            let _: &ArrayViewMut2<'_, T> = &out;
-            general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
-        });
+        return for_each_base(
+            &factors,
+            &mut out,
+            2,
+            |(a, b): (ArrayView2<'_, T>, ArrayView2<'_, T>), mut out| {
+                let _: &ArrayViewMut2<'_, T> = &out;
+                general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+            },
+        );
     }
     let mut products = Products { out, a, b };
     if way != Way::Library && products.out.len() + products.a.len() + products.b.len() > COPIED {
@@ -264,7 +286,7 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
         }
     }
     let Products { mut out, a, b } = products;
-    let (a, b) = (contiguous(&a), contiguous(&b));
+    let (a, b) = (contiguous(&a, way), contiguous(&b, way));
     if !in_place(&mut out, (&a, &b), [2; 3], Some(way)) {
         let mut copied = Array::zeros(out.raw_dim());
         in_place(&mut copied, (&a, &b), [2; 3], Some(way));
@@ -272,11 +294,12 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
     }
 }
 
-/// The array, or a copy without gaps, if it is not in standard layout. The nearer one of the last two axes remains so.
-fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>) -> CowArray<'m, T, IxDyn> {
+/// The array, or a copy in standard layout. For dots, the nearer one of the last two axes remains so.
+fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>, way: Way) -> CowArray<'m, T, IxDyn> {
     let (last, mut turned) = (array.ndim() - 1, array.view());
     let [row, column] = [last - 1, last].map(|axis| array.strides()[axis].unsigned_abs());
-    if row < column {
+    let is_turned = way == Way::Dots && row < column;
+    if is_turned {
         turned.swap_axes(last - 1, last);
     }
     let mut standard = if turned.is_standard_layout() {
@@ -285,7 +308,7 @@ fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>) -> CowArray<'m,
         let Ok(memory) = Reserved::new(turned.raw_dim()) else { fail("no memory for few elements") };
         copy(memory, &turned).into()
     };
-    if row < column {
+    if is_turned {
         standard.swap_axes(last - 1, last);
     }
     standard

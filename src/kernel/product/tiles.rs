@@ -20,24 +20,32 @@ pub(super) struct Tiles;
 impl<T: LinalgScalar> Multiply<T> for Tiles {
     #[inline(always)]
     fn multiply(mut matrices: Matrices<'_, T>) {
-        let (columns, mut column) = (matrices.sides.columns.len, 0);
-        while column < columns {
-            // one wide tile that overlaps with the one before takes less time than narrow ones
-            let is_good = |&width: &usize| width <= columns && columns - column > width / 2;
-            let width = if columns < 8 { columns } else { [8, 4, 2].into_iter().find(is_good).unwrap_or(1) };
-            let from = column.min(columns - width);
-            match width {
-                8.. => rows::<T, 8>(&mut matrices, from),
-                7 => rows::<T, 7>(&mut matrices, from),
-                6 => rows::<T, 6>(&mut matrices, from),
-                5 => rows::<T, 5>(&mut matrices, from),
-                4 => rows::<T, 4>(&mut matrices, from),
-                3 => rows::<T, 3>(&mut matrices, from),
-                2 => rows::<T, 2>(&mut matrices, from),
-                _ => rows::<T, 1>(&mut matrices, from),
-            }
-            column = from + width;
+        for _ in 0..matrices.inner.len {
+            columns(&mut matrices);
+            matrices.at = matrices.inner.next(matrices.at);
         }
+    }
+}
+
+#[inline(always)]
+fn columns<T: LinalgScalar>(matrices: &mut Matrices<'_, T>) {
+    let (columns, mut column) = (matrices.sides.columns.len, 0);
+    while column < columns {
+        // one wide tile that overlaps with the one before takes less time than narrow ones
+        let is_good = |&width: &usize| width <= columns && columns - column > width / 2;
+        let width = if columns < 8 { columns } else { [8, 4, 2].into_iter().find(is_good).unwrap_or(1) };
+        let from = column.min(columns - width);
+        match width {
+            8.. => rows::<T, 8>(matrices, from),
+            7 => rows::<T, 7>(matrices, from),
+            6 => rows::<T, 6>(matrices, from),
+            5 => rows::<T, 5>(matrices, from),
+            4 => rows::<T, 4>(matrices, from),
+            3 => rows::<T, 3>(matrices, from),
+            2 => rows::<T, 2>(matrices, from),
+            _ => rows::<T, 1>(matrices, from),
+        }
+        column = from + width;
     }
 }
 
@@ -64,7 +72,8 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize>(
     row: usize,
     column: usize,
 ) {
-    let Matrices { out, a, b, sides: Sides { rows, terms, columns }, at, are_swapped } = matrices;
+    let &mut Matrices { ref mut out, a, b, sides: Sides { rows, terms, columns }, at, are_swapped, .. } =
+        matrices;
     let [to, at_a] = [OUT, A].map(|k| at[k].wrapping_add(row.wrapping_mul(rows.by[k])));
     let a: [&[T]; R] = from_fn(|r| &a[at_a.wrapping_add(r.wrapping_mul(rows.by[A]))..][..terms.len]);
     let mut at_b = at[B] + column;
@@ -77,7 +86,7 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize>(
             at_b = at_b.wrapping_add(terms.by[B]);
             for r in 0..R {
                 for c in 0..C {
-                    let product = times(a[r][i], y[c], *are_swapped);
+                    let product = times(a[r][i], y[c], are_swapped);
                     sums[r][c] = if i == from { product } else { sums[r][c] + product };
                 }
             }

@@ -10,6 +10,7 @@ use crate::kernel::nest::{ROUNDS, WIDE};
 use crate::kernel::simd::{Work, dispatch};
 use alloc::vec::Vec;
 use core::any::TypeId;
+use core::array::from_fn;
 use core::marker::PhantomData;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Ix2, LinalgScalar, ShapeBuilder, StrideShape};
@@ -57,69 +58,59 @@ pub(super) fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
 
 /// Computes all products of a plan. Returns `false` if copies of factors would be too large, or if the library would read in reverse.
 #[inline]
-pub(super) fn multiply<T: LinalgScalar>(
-    out: &mut [T],
-    [a, b]: [&[T]; 2],
-    mut plan: Plan,
-    way: Way,
-) -> bool {
-    let is_near = plan.sides.has_near_terms();
-    // few terms are added in the same order by each of these
-    let are_few = way == Way::Tiles && is_near && plan.sides.terms.len < TERMS && plan.sides.rows.len < ROWS;
-    let fixed = fixed(&plan.sides).filter(|_| way == Way::Tiles);
+pub(super) fn multiply<T: LinalgScalar>(out: &mut [T], [a, b]: [&[T]; 2], plan: &mut Plan, way: Way) -> bool {
+    let reads_terms = way == Way::Dots || way == Way::Tiles && plan.sides.has_few_terms();
     let Sides { rows, terms, columns } = &mut plan.sides;
-    let (copies, each): (_, EachProduct<T>) = if way == Way::Library {
-        let sides = [rows, terms, columns];
-        if sides.into_iter().flat_map(|l| l.by).any(|by| by.cast_signed() < 0) {
-            return false;
-        }
-        ([None, None], each_product::<T, Library>)
-    } else if let Some(each) = fixed {
-        ([None, None], each)
-    } else if are_few || way == Way::Dots {
-        let copies = [Copied::new(A, rows, terms), Copied::new(B, columns, terms)];
-        (copies, if are_few { each_product::<T, Dots<true>> } else { each_product::<T, Dots<false>> })
-    } else {
-        ([Copied::new(A, rows, terms), Copied::new(B, terms, columns)], each_product::<T, Tiles>)
-    };
+    let mut copies = [None, None];
+    if way != Way::Library {
+        let [outer, inner] = if reads_terms { [columns, &mut *terms] } else { [&mut *terms, columns] };
+        copies[1] = Copied::new(B, outer, inner);
+        copies[0] = Copied::new(A, rows, terms);
+    } else if [rows, terms, columns].into_iter().flat_map(|l| l.by).any(|by| by.cast_signed() < 0) {
+        return false;
+    }
     let are_small = copies.iter().flatten().all(|copy| copy.len() <= COPIED);
     if are_small {
-        each(out, if plan.are_swapped { [b, a] } else { [a, b] }, &plan, copies);
+        let each = match way {
+            Way::Library => each_product::<T, Library>,
+            Way::Dots => each_product::<T, Dots<PAIRWISE>>,
+            Way::Tiles => in_order(&plan.sides, reads_terms),
+        };
+        each(out, if plan.are_swapped { [b, a] } else { [a, b] }, plan, &mut copies);
     }
     are_small
 }
 
 /// Computes all products of a plan, with copies of factors.
-type EachProduct<T> = fn(&mut [T], [&[T]; 2], &Plan, [Option<Copied<T>>; 2]);
+type EachProduct<T> = fn(&mut [T], [&[T]; 2], &Plan, &mut [Option<Copied<T>>; 2]);
 
-/// The way for matrices of a size that the compiler knows.
+/// The way for terms in their order, compiled for few terms.
 #[inline]
-fn fixed<T: LinalgScalar>(sides: &Sides) -> Option<EachProduct<T>> {
-    let ([rows, terms, n], Sides { rows: row, terms: term, columns: column }) = (sides.lens(), sides);
-    let is_square = [rows, terms, row.by[OUT], row.by[A], term.by[B]] == [n; 5]
-        && [column.by[OUT], term.by[A], column.by[B]] == [1; 3];
-    let is_column =
-        [terms, column.by[B]] == [n; 2] && [rows, column.by[OUT], term.by[A], term.by[B]] == [1; 4];
+fn in_order<T: LinalgScalar>(sides: &Sides, reads_terms: bool) -> EachProduct<T> {
+    let n = sides.terms.len;
+    let is_square = !reads_terms && sides.columns.len == n && sides.columns.by[OUT] == 1;
     macro_rules! ways {
         ($($n:literal)*) => {
             match n {
-                // not 8 times 8: it has too many accumulators for registers, and tiles take 0.7 of its time
-                $($n if is_square => each_product::<T, Fixed<$n, $n>>,
-                $n if is_column => each_product::<T, Fixed<$n, 1>>,)*
-                8 if is_column => each_product::<T, Fixed<8, 1>>,
-                _ => return None,
+                $($n if is_square => each_product::<T, Square<$n>>,
+                $n if reads_terms => each_product::<T, Dots<$n>>,)*
+                8 if reads_terms => each_product::<T, Dots<8>>,
+                _ if reads_terms => each_product::<T, Dots<IN_ORDER>>,
+                _ => each_product::<T, Tiles>,
             }
         };
     }
-    Some(ways!(2 3 4 5 6 7))
+    // not a square of 8: it has too many accumulators for registers, and tiles take 0.7 of its time
+    ways!(2 3 4 5 6 7)
 }
 
-/// One product.
+/// Products along one loop.
 pub(super) struct Matrices<'m, T> {
     pub(super) out: &'m mut [T],
     pub(super) a: &'m [T],
     pub(super) b: &'m [T],
-    pub(super) sides: &'m Sides,
+    pub(super) sides: Sides,
+    pub(super) inner: Loop,
     /// Where the operands begin.
     pub(super) at: [usize; 3],
     pub(super) are_swapped: bool,
@@ -131,7 +122,7 @@ pub(super) fn times<T: LinalgScalar>(x: T, y: T, are_swapped: bool) -> T {
     if are_swapped { y * x } else { x * y }
 }
 
-/// A way to multiply two matrices.
+/// A way to multiply matrices.
 pub(super) trait Multiply<T> {
     /// Whether the loop is compiled for the CPU.
     const IS_WIDE: bool = true;
@@ -144,24 +135,34 @@ fn each_product<T: LinalgScalar, M: Multiply<T>>(
     out: &mut [T],
     factors: [&[T]; 2],
     plan: &Plan,
-    copies: [Option<Copied<T>>; 2],
+    copies: &mut [Option<Copied<T>>; 2],
 ) {
-    struct Each<'m, T, M>(&'m mut [T], [&'m [T]; 2], &'m Plan, [Option<Copied<T>>; 2], PhantomData<M>);
+    struct Each<'m, T, M>(
+        &'m mut [T],
+        [&'m [T]; 2],
+        &'m Plan,
+        &'m mut [Option<Copied<T>>; 2],
+        PhantomData<M>,
+    );
     impl<T: LinalgScalar, M: Multiply<T>> Work for Each<'_, T, M> {
         type Output = ();
 
         #[inline(always)]
         fn run(self) {
-            let Self(out, [a, b], &Plan { ref sides, ref loops, at, are_swapped }, [mut of_a, mut of_b], _) = self;
-            let (inner, outer) = loops.split_first().unwrap_or((&Loop::ONE, &[]));
+            let Self(out, [a, b], &Plan { sides, ref loops, at, are_swapped }, [of_a, of_b], _) = self;
+            // copies are made for each product
+            let most = usize::from(of_a.is_none() && of_b.is_none());
+            let (inner, outer) = loops.split_at(loops.len().min(most));
+            let inner = inner.first().copied().unwrap_or(Loop::ONE);
             for i in 0..outer.iter().map(|l| l.len).product() {
-                let mut at = place(at, outer, i);
-                for _ in 0..inner.len {
-                    let (a, at_a) = of_a.as_mut().map_or((a, at[A]), |copy| copy.read(a, at[A]));
-                    let (b, at_b) = of_b.as_mut().map_or((b, at[B]), |copy| copy.read(b, at[B]));
-                    M::multiply(Matrices { out, a, b, sides, at: [at[OUT], at_a, at_b], are_swapped });
-                    at = [OUT, A, B].map(|k| at[k].wrapping_add(inner.by[k]));
+                let (mut a, mut b, mut at) = (a, b, place(at, outer, i));
+                if let Some(copy) = of_a {
+                    (a, at[A]) = (copy.read(a, at[A]), 0);
                 }
+                if let Some(copy) = of_b {
+                    (b, at[B]) = (copy.read(b, at[B]), 0);
+                }
+                M::multiply(Matrices { out, a, b, sides, inner, at, are_swapped });
             }
         }
     }
@@ -190,6 +191,7 @@ struct Copied<T> {
 
 impl<T: Copy> Copied<T> {
     /// A copy of factor `k`, if its elements along `inner` are not contiguous. The loops become those of the copy.
+    #[inline]
     fn new(k: usize, outer: &mut Loop, inner: &mut Loop) -> Option<Self> {
         if inner.len == 1 || inner.by[k] == 1 {
             return None;
@@ -204,8 +206,8 @@ impl<T: Copy> Copied<T> {
     }
 
     /// The copy of the factor that begins there.
-    #[inline]
-    fn read(&mut self, elements: &[T], at: usize) -> (&[T], usize) {
+    #[inline(never)]
+    fn read(&mut self, elements: &[T], at: usize) -> &[T] {
         let [(rows, by_row), (len, by)] = self.loops;
         if self.from.replace(at) != Some(at) {
             self.elements.clear();
@@ -214,33 +216,55 @@ impl<T: Copy> Copied<T> {
                 self.elements.extend((0..len).map(|i| elements[row.wrapping_add(i.wrapping_mul(by))]));
             }
         }
-        (&self.elements, 0)
+        &self.elements
     }
 }
 
-/// `N` rows, terms and columns; or, if `P` is 1, a row of `N` terms and `N` columns, whose terms are contiguous.
-struct Fixed<const N: usize, const P: usize>;
+/// Any rows, of `N` terms, times `N` contiguous columns.
+struct Square<const N: usize>;
 
-impl<T: LinalgScalar, const N: usize, const P: usize> Multiply<T> for Fixed<N, P> {
+impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
     #[inline(always)]
-    fn multiply(Matrices { out, mut a, mut b, mut at, mut are_swapped, .. }: Matrices<'_, T>) {
-        if P == 1 {
-            (a, b, at, are_swapped) = (b, a, [at[OUT], at[B], at[A]], !are_swapped);
-        }
-        // slices of known lengths
-        let (a, b, out) = (&a[at[A]..][..N * N], &b[at[B]..][..N * P], &mut out[at[OUT]..][..N * P]);
-        // all accumulators side by side, stored at the end: their chains of additions overlap
-        let mut sums = [[T::zero(); P]; N];
-        for k in 0..N {
-            for r in 0..N {
-                for c in 0..P {
-                    let product = times(a[r * N + k], b[k * P + c], are_swapped);
-                    sums[r][c] = if k == 0 { product } else { sums[r][c] + product };
+    fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
+        let Sides { rows, terms, .. } = sides;
+        let is_packed = [rows.len, rows.by[OUT], rows.by[A], terms.by[B]] == [N; 4];
+        for _ in 0..inner.len {
+            let [mut to, mut at_a, at_b] = at;
+            if is_packed {
+                // slices of known lengths
+                let (a, b) = (&a[at_a..][..N * N], &b[at_b..][..N * N]);
+                let (a, b) = (from_fn(|r| &a[r * N..][..N]), from_fn(|k| &b[k * N..][..N]));
+                out[to..][..N * N].copy_from_slice(products::<T, N, N>(a, b, are_swapped).as_flattened());
+            } else {
+                let b: [&[T]; N] = from_fn(|k| &b[at_b.wrapping_add(k.wrapping_mul(terms.by[B]))..][..N]);
+                for _ in 0..rows.len {
+                    let [sums] = products([&a[at_a..][..N]], b, are_swapped);
+                    out[to..][..N].copy_from_slice(&sums);
+                    (to, at_a) = (to.wrapping_add(rows.by[OUT]), at_a.wrapping_add(rows.by[A]));
                 }
             }
+            at = inner.next(at);
         }
-        out.copy_from_slice(sums.as_flattened());
     }
+}
+
+/// `R` rows of `N` terms times `N` columns.
+#[inline(always)]
+fn products<T: LinalgScalar, const R: usize, const N: usize>(
+    a: [&[T]; R],
+    b: [&[T]; N],
+    are_swapped: bool,
+) -> [[T; N]; R] {
+    let mut sums = [[T::zero(); N]; R];
+    for k in 0..N {
+        for r in 0..R {
+            for c in 0..N {
+                let product = times(a[r][k], b[k][c], are_swapped);
+                sums[r][c] = if k == 0 { product } else { sums[r][c] + product };
+            }
+        }
+    }
+    sums
 }
 
 /// Matrices of any layout, by `ndarray::linalg`.
@@ -250,39 +274,56 @@ impl<T: LinalgScalar> Multiply<T> for Library {
     const IS_WIDE: bool = false;
 
     #[inline(always)]
-    fn multiply(Matrices { out, a, b, sides: Sides { rows, terms, columns }, at, .. }: Matrices<'_, T>) {
-        let shape = |k: usize, [rows, columns]: [&Loop; 2]| -> StrideShape<Ix2> {
+    fn multiply(Matrices { out, a, b, sides, inner, mut at, .. }: Matrices<'_, T>) {
+        let Sides { rows, terms, columns } = sides;
+        let shape = |k: usize, [rows, columns]: [Loop; 2]| -> StrideShape<Ix2> {
             (rows.len, columns.len).strides((rows.by[k], columns.by[k]))
         };
-        let a = ArrayView2::from_shape(shape(A, [rows, terms]), &a[at[A]..]).expect("a matrix");
-        let b = ArrayView2::from_shape(shape(B, [terms, columns]), &b[at[B]..]).expect("a matrix");
-        let to = ArrayViewMut2::from_shape(shape(OUT, [rows, columns]), &mut out[at[OUT]..]);
-        general_mat_mul(T::one(), &a, &b, T::zero(), &mut to.expect("a matrix"));
+        for _ in 0..inner.len {
+            let a = ArrayView2::from_shape(shape(A, [rows, terms]), &a[at[A]..]).expect("a matrix");
+            let b = ArrayView2::from_shape(shape(B, [terms, columns]), &b[at[B]..]).expect("a matrix");
+            let to = ArrayViewMut2::from_shape(shape(OUT, [rows, columns]), &mut out[at[OUT]..]);
+            general_mat_mul(T::one(), &a, &b, T::zero(), &mut to.expect("a matrix"));
+            at = inner.next(at);
+        }
     }
 }
 
-/// Rows by columns of contiguous terms. Those of short ones are added in their order: wider vectors take longer for so few.
-struct Dots<const ARE_SHORT: bool>;
+/// Rows by columns of `N` contiguous terms, which are added in their order; of any number of terms, if `N` is [`IN_ORDER`]; or
+/// [`PAIRWISE`].
+struct Dots<const N: usize>;
 
-impl<T: LinalgScalar, const ARE_SHORT: bool> Multiply<T> for Dots<ARE_SHORT> {
-    const IS_WIDE: bool = !ARE_SHORT;
+const PAIRWISE: usize = 0;
+const IN_ORDER: usize = 1;
+
+impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
+    // wider vectors take longer for so few terms
+    const IS_WIDE: bool = N != IN_ORDER;
 
     #[inline(always)]
-    fn multiply(Matrices { out, a, b, sides, at: [to, at_a, at_b], are_swapped }: Matrices<'_, T>) {
+    fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
         let Sides { rows, terms, columns } = sides;
-        let product = |(&x, &y): (&T, &T)| times(x, y, are_swapped);
-        for row in 0..rows.len {
-            let x = &a[at_a.wrapping_add(row.wrapping_mul(rows.by[A]))..][..terms.len];
-            let to = to.wrapping_add(row.wrapping_mul(rows.by[OUT]));
-            for column in 0..columns.len {
-                let y = &b[at_b.wrapping_add(column.wrapping_mul(columns.by[B]))..][..terms.len];
-                out[to.wrapping_add(column.wrapping_mul(columns.by[OUT]))] = if ARE_SHORT {
-                    let first = times(x[0], y[0], are_swapped);
-                    x[1..].iter().zip(&y[1..]).map(product).fold(first, |sum, product| sum + product)
-                } else {
-                    dot(x, y, are_swapped)
-                };
+        let len = if N > IN_ORDER { N } else { terms.len };
+        for _ in 0..inner.len {
+            let [mut to, mut at_a, at_b] = at;
+            for _ in 0..rows.len {
+                let (x, mut to_column, mut at_column) = (&a[at_a..][..len], to, at_b);
+                for _ in 0..columns.len {
+                    let y = &b[at_column..][..len];
+                    out[to_column] = match N {
+                        PAIRWISE if len > CHUNK => dot(x, y, are_swapped),
+                        PAIRWISE => dot_of_chunk(x, y, are_swapped),
+                        _ => {
+                            let first = times(x[0], y[0], are_swapped);
+                            (1..len).fold(first, |sum, i| sum + times(x[i], y[i], are_swapped))
+                        }
+                    };
+                    to_column = to_column.wrapping_add(columns.by[OUT]);
+                    at_column = at_column.wrapping_add(columns.by[B]);
+                }
+                (to, at_a) = (to.wrapping_add(rows.by[OUT]), at_a.wrapping_add(rows.by[A]));
             }
+            at = inner.next(at);
         }
     }
 }
