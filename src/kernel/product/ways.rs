@@ -189,7 +189,7 @@ struct Copied<T> {
     loops: [(usize, usize); 2],
 }
 
-impl<T: Copy> Copied<T> {
+impl<T: LinalgScalar> Copied<T> {
     /// A copy of factor `k`, if its elements along `inner` are not contiguous. The loops become those of the copy.
     #[inline]
     fn new(k: usize, outer: &mut Loop, inner: &mut Loop) -> Option<Self> {
@@ -208,12 +208,17 @@ impl<T: Copy> Copied<T> {
     /// The copy of the factor that begins there.
     #[inline(never)]
     fn read(&mut self, elements: &[T], at: usize) -> &[T] {
-        let [(rows, by_row), (len, by)] = self.loops;
+        let [(_, by_row), (len, by)] = self.loops;
         if self.from.replace(at) != Some(at) {
-            self.elements.clear();
-            for row in 0..rows {
-                let row = at.wrapping_add(row.wrapping_mul(by_row));
-                self.elements.extend((0..len).map(|i| elements[row.wrapping_add(i.wrapping_mul(by))]));
+            self.elements.resize(self.len(), T::zero());
+            let mut row = at;
+            for copies in self.elements.chunks_exact_mut(len) {
+                let mut at = row;
+                for copy in copies {
+                    *copy = elements[at];
+                    at = at.wrapping_add(by);
+                }
+                row = row.wrapping_add(by_row);
             }
         }
         &self.elements
@@ -233,12 +238,14 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
             if is_packed {
                 // slices of known lengths
                 let (a, b) = (&a[at_a..][..N * N], &b[at_b..][..N * N]);
-                let (a, b) = (from_fn(|r| &a[r * N..][..N]), from_fn(|k| &b[k * N..][..N]));
-                out[to..][..N * N].copy_from_slice(products::<T, N, N>(a, b, are_swapped).as_flattened());
+                let sums =
+                    products::<T, N, N>(from_fn(|r| &a[r * N..][..N]), |k, c| b[k * N + c], are_swapped);
+                out[to..][..N * N].copy_from_slice(sums.as_flattened());
             } else {
-                let b: [&[T]; N] = from_fn(|k| &b[at_b.wrapping_add(k.wrapping_mul(terms.by[B]))..][..N]);
+                let row = |k: usize| &b[at_b.wrapping_add(k.wrapping_mul(terms.by[B]))..][..N];
+                let b: [&[T]; N] = from_fn(row);
                 for _ in 0..rows.len {
-                    let [sums] = products([&a[at_a..][..N]], b, are_swapped);
+                    let [sums] = products::<T, 1, N>([&a[at_a..][..N]], |k, c| b[k][c], are_swapped);
                     out[to..][..N].copy_from_slice(&sums);
                     (to, at_a) = (to.wrapping_add(rows.by[OUT]), at_a.wrapping_add(rows.by[A]));
                 }
@@ -252,14 +259,14 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
 #[inline(always)]
 fn products<T: LinalgScalar, const R: usize, const N: usize>(
     a: [&[T]; R],
-    b: [&[T]; N],
+    b: impl Fn(usize, usize) -> T,
     are_swapped: bool,
 ) -> [[T; N]; R] {
     let mut sums = [[T::zero(); N]; R];
     for k in 0..N {
         for r in 0..R {
             for c in 0..N {
-                let product = times(a[r][k], b[k][c], are_swapped);
+                let product = times(a[r][k], b(k, c), are_swapped);
                 sums[r][c] = if k == 0 { product } else { sums[r][c] + product };
             }
         }
@@ -304,9 +311,19 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
         let Sides { rows, terms, columns } = sides;
         let len = if N > IN_ORDER { N } else { terms.len };
+        let is_packed = N > IN_ORDER && columns.by[B] == N && columns.by[OUT] == 1 && columns.len % N == 0;
         for _ in 0..inner.len {
             let [mut to, mut at_a, at_b] = at;
             for _ in 0..rows.len {
+                if is_packed {
+                    let (x, y) = (&a[at_a..][..N], &b[at_b..][..columns.len * N]);
+                    for (out, y) in out[to..][..columns.len].chunks_exact_mut(N).zip(y.chunks_exact(N * N)) {
+                        let [sums] = products::<T, 1, N>([x], |k, c| y[c * N + k], are_swapped);
+                        out.copy_from_slice(&sums);
+                    }
+                    (to, at_a) = (to.wrapping_add(rows.by[OUT]), at_a.wrapping_add(rows.by[A]));
+                    continue;
+                }
                 let (x, mut to_column, mut at_column) = (&a[at_a..][..len], to, at_b);
                 for _ in 0..columns.len {
                     let y = &b[at_column..][..len];
