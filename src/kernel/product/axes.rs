@@ -7,6 +7,7 @@ use super::ways::LIBRARY_SIDE;
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::mem::{replace, swap};
+use ndarray::{ArrayRef, Dimension};
 
 /// The operands in arrays of three.
 pub(super) const OUT: usize = 0;
@@ -16,12 +17,17 @@ pub(super) const B: usize = 2;
 /// The sizes and strides of an operand, whose last `base` axes are those of a matrix or vector.
 #[derive(Clone, Copy)]
 pub(super) struct Layout<'m> {
-    pub(super) shape: &'m [usize],
-    pub(super) strides: &'m [isize],
-    pub(super) base: usize,
+    shape: &'m [usize],
+    strides: &'m [isize],
+    base: usize,
 }
 
-impl Layout<'_> {
+impl<'m> Layout<'m> {
+    #[inline(always)]
+    pub(super) fn of<T, D: Dimension>(array: &'m ArrayRef<T, D>, base: usize) -> Self {
+        Self { shape: array.shape(), strides: array.strides(), base }
+    }
+
     /// The size of an axis, counted from the last one, and its stride if it is longer than 1.
     #[inline(always)]
     fn axis(&self, from_end: usize) -> (usize, usize) {
@@ -37,9 +43,10 @@ impl Layout<'_> {
     }
 
     /// The elements in memory before the first one, if there are elements and no gaps.
-    pub(super) fn start(&self) -> usize {
-        let before =
-            |(&len, &step): (&usize, &isize)| if step < 0 { (len - 1) * step.unsigned_abs() } else { 0 };
+    fn start(&self) -> usize {
+        let before = |(&len, &step): (&usize, &isize)| {
+            if step < 0 { len.saturating_sub(1).wrapping_mul(step.unsigned_abs()) } else { 0 }
+        };
         self.shape.iter().zip(self.strides).map(before).sum()
     }
 }
@@ -108,14 +115,19 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The loops of products, whose operands begin at `at` of their elements. With `reads_gaps`, the rows or columns may be an axis
+    /// The loops of products in the memory of arrays without gaps. With `reads_gaps`, the rows or columns may be an axis
     /// with gaps, if that has more of them.
     ///
     /// # Panics
     /// If the sizes do not go together, or the outer axes do not broadcast to those of the result.
     #[inline]
-    pub(super) fn new(layouts: &[Layout<'_>; 3], at: [usize; 3], reads_gaps: bool) -> Self {
-        let mut plan = Self { sides: sides(layouts), loops: List::new(), at, are_swapped: false };
+    pub(super) fn new(layouts: &[Layout<'_>; 3], reads_gaps: bool) -> Self {
+        let mut plan = Self {
+            sides: sides(layouts),
+            loops: List::new(),
+            at: layouts.map(|layout| layout.start()),
+            are_swapped: false,
+        };
         let [out, a, b] = layouts;
         let reads_gaps = reads_gaps && plan.sides.terms.len >= LIBRARY_SIDE;
         for i in 0..out.shape.len() - out.base {

@@ -83,50 +83,32 @@ fn are_many(lens: [usize; 3], terms: Option<&usize>) -> bool {
     lens.into_iter().fold(multiplications / 4, usize::saturating_add) >= 2 * GRAIN
 }
 
-fn layouts<'m, T, D: Dimension, D2: Dimension, E: Dimension>(
-    out: &'m ArrayRef<T, E>,
-    (a, b): (&'m ArrayRef<T, D>, &'m ArrayRef<T, D2>),
-    [base, base_a, base_b]: [usize; 3],
-) -> [Layout<'m>; 3] {
-    [
-        Layout { shape: out.shape(), strides: out.strides(), base },
-        Layout { shape: a.shape(), strides: a.strides(), base: base_a },
-        Layout { shape: b.shape(), strides: b.strides(), base: base_b },
-    ]
-}
-
 /// Computes products without gaps. Returns `false` if there are gaps, or too much to copy.
 #[inline]
 fn in_place<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
     out: &mut ArrayRef<T, E>,
-    factors: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
+    (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
     way: Option<Way>,
 ) -> bool {
-    if out.is_empty() || factors.0.is_empty() {
+    if out.is_empty() || a.is_empty() {
         out.fill(T::zero());
         return true;
     }
-    let layouts = layouts(out, factors, axes);
-    let (Some((a, at_a)), Some((b, at_b))) =
-        (elements(factors.0, &layouts[1]), elements(factors.1, &layouts[2]))
-    else {
+    let layouts = [Layout::of(out, axes[0]), Layout::of(a, axes[1]), Layout::of(b, axes[2])];
+    let ([Some(a), Some(b)], is_standard) = ([elements(a), elements(b)], out.is_standard_layout()) else {
         return false;
     };
-    let at = if out.is_standard_layout() { 0 } else { layouts[0].start() };
-    let mut plan = Plan::new(&layouts, [at, at_a, at_b], has_library::<T>());
+    let mut plan = Plan::new(&layouts, has_library::<T>());
     let way = way.unwrap_or_else(|| Way::of::<T>(&plan.sides));
-    let out = if out.is_standard_layout() { out.as_slice_mut() } else { out.as_slice_memory_order_mut() };
+    let out = if is_standard { out.as_slice_mut() } else { out.as_slice_memory_order_mut() };
     out.is_some_and(|out| multiply(out, [a, b], &mut plan, way))
 }
 
-/// The elements in the order of memory and the place of the first one, if there are no gaps.
+/// The elements in the order of memory, if there are no gaps.
 #[inline(always)]
-fn elements<'m, T, D: Dimension>(array: &'m ArrayRef<T, D>, layout: &Layout<'_>) -> Option<(&'m [T], usize)> {
-    match array.as_slice() {
-        Some(elements) => Some((elements, 0)),
-        None => Some((array.as_slice_memory_order()?, layout.start())),
-    }
+fn elements<T, D: Dimension>(array: &ArrayRef<T, D>) -> Option<&[T]> {
+    array.as_slice().or_else(|| array.as_slice_memory_order())
 }
 
 /// Products as those of matrices, whose arrays have the same number of axes.
@@ -167,8 +149,8 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
 
     /// The way for all products, however they are cut.
     fn way(&self) -> Way {
-        let layouts = layouts(&self.out, (&self.a, &self.b), [2; 3]);
-        Way::of::<T>(&Plan::new(&layouts, [0; 3], has_library::<T>()).sides)
+        let layouts = [Layout::of(&self.out, 2), Layout::of(&self.a, 2), Layout::of(&self.b, 2)];
+        Way::of::<T>(&Plan::new(&layouts, has_library::<T>()).sides)
     }
 
     fn reborrowed(&mut self) -> Products<'_, T> {
@@ -286,7 +268,7 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
         }
     }
     let Products { mut out, a, b } = products;
-    let (a, b) = (contiguous(&a, way), contiguous(&b, way));
+    let (a, b) = (contiguous(&a), contiguous(&b));
     if !in_place(&mut out, (&a, &b), [2; 3], Some(way)) {
         let mut copied = Array::zeros(out.raw_dim());
         in_place(&mut copied, (&a, &b), [2; 3], Some(way));
@@ -294,24 +276,13 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
     }
 }
 
-/// The array, or a copy in standard layout. For dots, the nearer one of the last two axes remains so.
-fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>, way: Way) -> CowArray<'m, T, IxDyn> {
-    let (last, mut turned) = (array.ndim() - 1, array.view());
-    let [row, column] = [last - 1, last].map(|axis| array.strides()[axis].unsigned_abs());
-    let is_turned = way == Way::Dots && row < column;
-    if is_turned {
-        turned.swap_axes(last - 1, last);
+/// The array, or a copy in standard layout.
+fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>) -> CowArray<'m, T, IxDyn> {
+    if array.is_standard_layout() {
+        return array.view().into();
     }
-    let mut standard = if turned.is_standard_layout() {
-        CowArray::from(turned)
-    } else {
-        let Ok(memory) = Reserved::new(turned.raw_dim()) else { fail("no memory for few elements") };
-        copy(memory, &turned).into()
-    };
-    if is_turned {
-        standard.swap_axes(last - 1, last);
-    }
-    standard
+    let Ok(memory) = Reserved::new(array.raw_dim()) else { fail("no memory for few elements") };
+    copy(memory, array).into()
 }
 
 /// The sum of `count` equal terms, added in pairs.

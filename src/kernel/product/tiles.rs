@@ -14,6 +14,9 @@ pub(super) const TERMS: usize = 64;
 /// Rows of a tile.
 pub(super) const ROWS: usize = 4;
 
+/// Columns of a tile of one row, whose sums do not wait for each other.
+const WIDE: usize = 32;
+
 /// Any rows, terms and columns, in tiles.
 pub(super) struct Tiles;
 
@@ -31,6 +34,13 @@ impl<T: LinalgScalar> Multiply<T> for Tiles {
 fn columns<T: LinalgScalar>(matrices: &mut Matrices<'_, T>) {
     let (columns, mut column) = (matrices.sides.columns.len, 0);
     while column < columns {
+        if matrices.sides.rows.len < ROWS && columns - column >= WIDE {
+            for row in 0..matrices.sides.rows.len {
+                tile::<T, 1, WIDE>(matrices, row, column);
+            }
+            column += WIDE;
+            continue;
+        }
         // one wide tile that overlaps with the one before takes less time than narrow ones
         let is_good = |&width: &usize| width <= columns && columns - column > width / 2;
         let width = if columns < 8 { columns } else { [8, 4, 2].into_iter().find(is_good).unwrap_or(1) };

@@ -76,17 +76,23 @@ pub(super) fn multiply<T: LinalgScalar>(out: &mut [T], [a, b]: [&[T]; 2], plan: 
             Way::Dots => each_product::<T, Dots<PAIRWISE>>,
             Way::Tiles => in_order(&plan.sides, reads_terms),
         };
-        each(out, if plan.are_swapped { [b, a] } else { [a, b] }, plan, &mut copies);
+        let factors = if plan.are_swapped { [b, a] } else { [a, b] };
+        each(Products { out, factors, plan, copies: &mut copies });
     }
     are_small
 }
 
-/// Computes all products of a plan, with copies of factors.
-type EachProduct<T> = fn(&mut [T], [&[T]; 2], &Plan, &mut [Option<Copied<T>>; 2]);
+/// All products of a plan, with copies of factors.
+struct Products<'m, T> {
+    out: &'m mut [T],
+    factors: [&'m [T]; 2],
+    plan: &'m Plan,
+    copies: &'m mut [Option<Copied<T>>; 2],
+}
 
 /// The way for terms in their order, compiled for few terms.
 #[inline]
-fn in_order<T: LinalgScalar>(sides: &Sides, reads_terms: bool) -> EachProduct<T> {
+fn in_order<T: LinalgScalar>(sides: &Sides, reads_terms: bool) -> fn(Products<'_, T>) {
     let n = sides.terms.len;
     let is_square = !reads_terms && sides.columns.len == n && sides.columns.by[OUT] == 1;
     macro_rules! ways {
@@ -131,31 +137,21 @@ pub(super) trait Multiply<T> {
     fn multiply(matrices: Matrices<'_, T>);
 }
 
-fn each_product<T: LinalgScalar, M: Multiply<T>>(
-    out: &mut [T],
-    factors: [&[T]; 2],
-    plan: &Plan,
-    copies: &mut [Option<Copied<T>>; 2],
-) {
-    struct Each<'m, T, M>(
-        &'m mut [T],
-        [&'m [T]; 2],
-        &'m Plan,
-        &'m mut [Option<Copied<T>>; 2],
-        PhantomData<M>,
-    );
+fn each_product<T: LinalgScalar, M: Multiply<T>>(products: Products<'_, T>) {
+    struct Each<'m, T, M>(Products<'m, T>, PhantomData<M>);
     impl<T: LinalgScalar, M: Multiply<T>> Work for Each<'_, T, M> {
         type Output = ();
 
         #[inline(always)]
         fn run(self) {
-            let Self(out, [a, b], &Plan { sides, ref loops, at, are_swapped }, [of_a, of_b], _) = self;
+            let Products { out, factors, plan, copies: [of_a, of_b] } = self.0;
+            let &Plan { sides, ref loops, are_swapped, .. } = plan;
             // copies are made for each product
             let most = usize::from(of_a.is_none() && of_b.is_none());
             let (inner, outer) = loops.split_at(loops.len().min(most));
             let inner = inner.first().copied().unwrap_or(Loop::ONE);
             for i in 0..outer.iter().map(|l| l.len).product() {
-                let (mut a, mut b, mut at) = (a, b, place(at, outer, i));
+                let ([mut a, mut b], mut at) = (factors, place(plan.at, outer, i));
                 if let Some(copy) = of_a {
                     (a, at[A]) = (copy.read(a, at[A]), 0);
                 }
@@ -166,7 +162,7 @@ fn each_product<T: LinalgScalar, M: Multiply<T>>(
             }
         }
     }
-    let each = Each::<T, M>(out, factors, plan, copies, PhantomData);
+    let each = Each::<T, M>(products, PhantomData);
     if M::IS_WIDE { dispatch(each) } else { each.run() }
 }
 
@@ -311,19 +307,17 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
         let Sides { rows, terms, columns } = sides;
         let len = if N > IN_ORDER { N } else { terms.len };
-        let is_packed = N > IN_ORDER && columns.by[B] == N && columns.by[OUT] == 1 && columns.len % N == 0;
+        let is_packed = [columns.len, columns.by[B]] == [N; 2] && [rows.len, columns.by[OUT]] == [1; 2];
         for _ in 0..inner.len {
             let [mut to, mut at_a, at_b] = at;
+            if is_packed {
+                let (x, y) = (&a[at_a..][..N], &b[at_b..][..N * N]);
+                let [sums] = products::<T, 1, N>([x], |k, c| y[c * N + k], are_swapped);
+                out[to..][..N].copy_from_slice(&sums);
+                at = inner.next(at);
+                continue;
+            }
             for _ in 0..rows.len {
-                if is_packed {
-                    let (x, y) = (&a[at_a..][..N], &b[at_b..][..columns.len * N]);
-                    for (out, y) in out[to..][..columns.len].chunks_exact_mut(N).zip(y.chunks_exact(N * N)) {
-                        let [sums] = products::<T, 1, N>([x], |k, c| y[c * N + k], are_swapped);
-                        out.copy_from_slice(&sums);
-                    }
-                    (to, at_a) = (to.wrapping_add(rows.by[OUT]), at_a.wrapping_add(rows.by[A]));
-                    continue;
-                }
                 let (x, mut to_column, mut at_column) = (&a[at_a..][..len], to, at_b);
                 for _ in 0..columns.len {
                     let y = &b[at_column..][..len];
