@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::{MAX_ROWS, NARROW, WIDE};
-use super::{Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
+use super::erased::ErasedNest;
+use super::loops::{ElementInfo, InputSet, Loop, MAX_ROWS, NARROW, OPERANDS, WIDE};
+use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
 use core::ptr::null_mut;
@@ -235,53 +236,5 @@ impl ErasedNest {
         self.loops.iter_mut().for_each(|l| l.kept = true);
         ensure(self.set_dense(0, at, |_| true) == len, "not one slot for each element");
         self.merge();
-    }
-}
-
-/// The pointer, the bytes of an element and the axes of an output.
-#[derive(Clone, Copy)]
-pub(super) struct RawOutput<'a> {
-    pub(super) at: *mut u8,
-    pub(super) size: usize,
-    pub(super) axes: StridedAxes<'a>,
-}
-
-impl RawOutput<'_> {
-    /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or
-    /// `None` if it is reduced. For the arguments, see [`ErasedNest::build`]. Returns `false` as soon as `add` does.
-    ///
-    /// # Panics
-    /// If the output does not fit the shape, or if an input has more axes.
-    #[inline(always)]
-    pub(super) fn for_each_axis(
-        &self,
-        shape: &[usize],
-        dropped: Dropped<'_>,
-        inputs: &RawInputs<'_>,
-        mut add: impl FnMut(usize, Option<isize>) -> bool,
-    ) -> bool {
-        let StridedAxes { sizes, strides } = self.axes;
-        for own in inputs.shapes() {
-            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
-        }
-        ensure(sizes.len() <= shape.len(), "the output has more axes than the shape");
-        let (leading, mut left) = (shape.len() - sizes.len(), sizes.len());
-        for (axis, &len) in shape.iter().enumerate().rev() {
-            let mut stride = None;
-            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
-                ensure(left > 0, "the shape has an axis that the output has not");
-                left -= 1;
-                ensure(
-                    sizes[left] == len || sizes[left] == 1,
-                    "an axis of the output does not fit the shape",
-                );
-                stride = (sizes[left] == len).then(|| strides[left].wrapping_mul(self.size.cast_signed()));
-            }
-            if !add(axis, stride) {
-                return false;
-            }
-        }
-        ensure(left == 0, "the output has an axis that the shape has not");
-        true
     }
 }

@@ -1,6 +1,10 @@
 //! The last axes of arrays: the layout that all their bases share, and passes over them.
 
-use super::{Elements, ErasedNest, Inputs, Nest, Output, Pointers, StridedAxes};
+use super::arrays::{Inputs, Output};
+use super::elements::Elements;
+use super::erased::{ErasedNest, Nest};
+use super::loops::Pointers;
+use super::operands::StridedAxes;
 use crate::kernel::ensure;
 use core::marker::PhantomData;
 use core::ptr::NonNull;

@@ -7,8 +7,8 @@
 use super::cut::{Block, advance};
 use super::elements::{Elements, MapElement, Visit, combine_one_by_one};
 use super::halves::{Join, Threads};
-use super::panels::{NARROW, PanelLoops, Panels, WIDE};
-use super::{InputSet, Pointers};
+use super::loops::{InputSet, NARROW, Pointers, WIDE};
+use super::panels::{PanelLoops, Panels};
 use crate::kernel::memory::SliceVec;
 use crate::kernel::operation::{Operation, add};
 use crate::kernel::simd::{Work, dispatch_or};

@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::arrange::RawOutput;
-use super::panels::{NARROW, ROUNDS, WIDE};
-use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
+use super::erased::ErasedNest;
+use super::loops::{
+    InputSet, Loop, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE, is_dense,
+};
+use super::operands::{Dropped, RawInputs, RawOutput};
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 pub(crate) struct Block {
@@ -244,17 +246,4 @@ pub(super) fn for_each_index(loops: &[Loop], at: &Pointers, then: &mut dyn FnMut
         for_each_index(inner, &at, then);
         advance(&mut at, &outer.strides, OPERANDS - 1);
     }
-}
-
-/// Whether the elements of operand `k` are contiguous in the order of the loops.
-#[inline]
-pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
-    let mut width = size.cast_signed();
-    for l in loops.iter().rev() {
-        if l.strides[k] != width {
-            return false;
-        }
-        width *= l.len.cast_signed();
-    }
-    true
 }

@@ -2,14 +2,14 @@
 //!
 //! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
 
-use super::arrange::RawOutput;
+use super::Written;
+use super::arrays::{Inputs, Output};
 use super::closures::{FillsOf, Invariant, Rows, RowsOf};
 use super::cut::Block;
+use super::erased::{ErasedNest, Nest};
 use super::gather::{copy_share, gather};
-use super::{
-    Dropped, ErasedNest, InputSet, Inputs, Nest, OPERANDS, Output, RawInputs, Reduction, StridedAxes,
-    Written, is_worth_halving, steps,
-};
+use super::loops::{InputSet, OPERANDS, is_worth_halving, steps};
+use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots};
 use crate::kernel::threads::GRAIN;
@@ -116,7 +116,7 @@ impl ErasedNest {
             let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
             self.moving_part(k, &mut moving);
             // SAFETY: The caller promises the inputs. A copy begins with a cache line.
-            unsafe { gather(&moving, k, copy) };
+            unsafe { gather(&moving.loops, &moving.operands.at, k, moving.operands.info, copy) };
             self.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
@@ -128,7 +128,6 @@ impl ErasedNest {
 pub(crate) trait ReadsNest {}
 
 impl ReadsNest for RowPass<'_, '_> {}
-impl<A> ReadsNest for Reduction<'_, '_, A> {}
 
 impl<'n, P: ReadsNest> Nest<'n, P> {
     /// See [`copy_inputs`](ErasedNest::copy_inputs).
@@ -201,7 +200,15 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
                 let first = if steps(&part.loops) == full { part.operands.at[k] } else { null_mut() };
                 if replace(&mut copies_of[k], first) != first || first.is_null() {
                     // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
-                    unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
+                    unsafe {
+                        gather(
+                            &part.loops,
+                            &part.operands.at,
+                            k,
+                            part.operands.info,
+                            &mut copies[(k - 1) * share..][..share],
+                        )
+                    };
                 }
             }
             // pointers are taken after all copies are made: the next copy would invalidate them

@@ -1,17 +1,19 @@
 //! Reductions of a source, and where their results go.
 
-use super::arrange::RawOutput;
+use super::Written;
+use super::arrays::{Inputs, Output};
 use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedVisitor, fits_panels};
 use super::elements::{Elements, Visit};
+use super::erased::{ErasedNest, Nest};
 use super::gather::gather;
+use super::loops::{InputSet, Steps, is_dense, is_worth_halving, steps};
+use super::operands::{Dropped, RawOutput, standard_len};
 use super::panels::SumLoop;
-use super::passes::{RowPass, ShapePass, standard_output};
-use super::{
-    Dropped, ErasedNest, InputSet, Inputs, Nest, Output, Source, Steps, Written, is_dense, is_worth_halving,
-    standard_len, steps,
-};
+use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
+use super::source::Source;
 use crate::kernel::ensure;
 use crate::kernel::memory::{Scratch, Slot, Slots};
+use crate::kernel::simd::is_type;
 use crate::kernel::threads::GRAIN;
 use core::marker::PhantomData;
 use core::ops::{Deref, Mul};
@@ -125,6 +127,8 @@ impl<A> Clone for Reduction<'_, '_, A> {
 }
 
 impl<A> Copy for Reduction<'_, '_, A> {}
+
+impl<A> ReadsNest for Reduction<'_, '_, A> {}
 
 /// Runs a half of a reduction. Not a closure, which might have state.
 pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> R;
@@ -249,7 +253,15 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         ensure(self.pass.source.is_stored(), "a copy of elements that are computed");
         ensure(len == steps(&self.erased.loops), "not one slot for each element");
         // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
-        unsafe { gather(self.erased, 1, slots.into_bytes()) };
+        unsafe {
+            gather(
+                &self.erased.loops,
+                &self.erased.operands.at,
+                1,
+                self.erased.operands.info,
+                slots.into_bytes(),
+            )
+        };
         Written(len, PhantomData)
     }
 
@@ -373,4 +385,22 @@ pub(crate) fn for_each_lane<A: Clone>(
         // SAFETY: By the invariant, this is an element of the output.
         then(LaneItem::Output(unsafe { &mut *out }));
     });
+}
+
+/// What this crate has compiled for elements `A`.
+pub(crate) struct Compiled<'c, A> {
+    /// The loops of sums.
+    pub(crate) sums: &'c (dyn Fold<A> + Sync),
+    /// Reduces a source with this shape.
+    pub(crate) reduce:
+        for<'s> fn(&Source<'_, A>, &[usize], Destination<'_, 's, A>, Dropped<'_>) -> Written<'s>,
+}
+
+/// What is compiled for elements `B`, if `A` is `B`.
+#[inline(always)]
+pub(crate) fn compiled_for<'a, A, B: 'static>(
+    compiled: &'static Compiled<'static, B>,
+) -> Option<&'a Compiled<'a, A>> {
+    // SAFETY: Both are one type, which has no lifetimes.
+    is_type::<A, B>().then(|| unsafe { &*core::ptr::from_ref(compiled).cast() })
 }
