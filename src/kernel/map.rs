@@ -24,11 +24,9 @@
 
 use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch};
 use super::nest::{
-    Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, MapElement, NARROW, Nest, ONE_BY_ONE, Output,
-    RowsOf, SerialPass, SharedVisitor, Steps, Visit, Visitor, Write, Written, copy_share, fill, is_dense,
-    par_fill, par_visit, steps as steps_of, visit,
+    Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
+    RowsOf, ShapePass, Steps, Visitor, Write, Written, copy_share, is_dense, steps as steps_of,
 };
-use super::source::Cloned;
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -41,7 +39,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn RowsOf<T, E>,
 ) {
-    visit(Output::of(out), inputs, rows);
+    visit_shape(ShapePass::visit(Output::of(out), inputs, rows));
 }
 
 /// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes are ordered in memory as
@@ -55,7 +53,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), |out| fill(out, inputs, rows))
+    reserved.filled_by(Some(&**inputs), |out| visit_shape(ShapePass::fill(out, inputs, rows)))
 }
 
 /// A copy of an array in standard layout.
@@ -69,7 +67,7 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
         None if const { needs_drop::<A>() } => reserved.cloned(array),
         None => {
             let (inputs, cloned) = (Inputs::from((array,)), Visitor::new(Write(Cloned)));
-            reserved.filled_by(None, |out| fill(out, &inputs, &cloned))
+            reserved.filled_by(None, |out| visit_shape(ShapePass::fill(out, &inputs, &cloned)))
         }
     }
 }
@@ -85,30 +83,42 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Runs an arranged nest: in halves, until the copies of inputs that are read again fit into scratch.
-pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+/// Visits few elements as one block, and others in a nest.
+pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
+    pass.visit_few().unwrap_or_else(visit_large)
+}
+
+#[inline(never)]
+pub(super) fn visit_large<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
+    let mut erased = ErasedNest::new();
+    let Some(mut nest) = pass.nest(&mut erased) else { return Written::none() };
+    nest.arrange(0);
+    visit_nest(nest)
+}
+
+/// Visits an arranged nest: in halves, as long as threads are worth it, and until the copies of inputs that are read again fit into
+/// scratch.
+pub(super) fn visit_nest<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
+    if nest.is_for_threads() {
+        return nest.visit_halves(0, visit_nest);
+    }
     let (copied, bytes) = nest.read_again();
     match nest.first_moving(copied) {
-        None => run_tiles(nest),
-        Some(_) if bytes <= COPIES_BYTES => run_copied(nest, copied),
-        Some(place) => {
-            let mut scratch = ErasedNest::on_heap();
-            let [mut written, more] = nest.halves(place, &mut scratch).map(run);
-            written.add(more);
-            written
-        }
+        None => visit_tiles(nest),
+        Some(_) if bytes <= COPIES_BYTES => visit_copied(nest, copied),
+        Some(place) => nest.visit_halves(place, visit_nest),
     }
 }
 
 #[inline(never)]
-fn run_copied<'s>(nest: Nest<'_, SerialPass<'_, 's>>, copied: InputSet) -> Written<'s> {
-    run_tiles(nest.with_copies(copied, &mut Scratch::new()))
+fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Written<'s> {
+    visit_tiles(nest.with_copies(copied, &mut Scratch::new()))
 }
 
-fn run_tiles<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
     match tile_of(&nest) {
-        None => nest.run_rows(),
-        Some((steps, copied)) => nest.run_tiles(&steps, copied),
+        None => nest.visit_rows(),
+        Some((steps, copied)) => nest.visit_tiles(&steps, copied),
     }
 }
 
@@ -174,22 +184,4 @@ fn tile_of(nest: &ErasedNest) -> Option<(Steps, usize)> {
     let are_many = row < last && steps_of(loops) >= ONE_BY_ONE;
     let is_tile = if is_long { are_plain } else { are_many && (1..sizes.len()).all(is_copied) };
     is_tile.then_some((steps, copied))
-}
-
-/// [`each`] on several threads.
-pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
-    inputs: &Inputs<'_, E>,
-    visit: impl Visit<T, E> + Copy + Sync,
-) {
-    par_visit(Output::of(out), inputs, &SharedVisitor::new(visit));
-}
-
-/// [`to_new`] on several threads.
-pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
-    reserved: Reserved<R, D>,
-    inputs: &Inputs<'_, E>,
-    map: impl MapElement<R, E> + Copy + Sync,
-) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
 }

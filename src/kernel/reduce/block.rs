@@ -3,11 +3,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Fold, fold};
+use super::fold::fold;
 use crate::kernel::map::near_loop;
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, ErasedNest, InputSet, Loop, Planned, SumLoop};
-use crate::kernel::threads::{GRAIN, is_worth_halving};
+use crate::kernel::nest::{Dropped, ErasedNest, Fold, InputSet, Loop, Planned, SumLoop, is_worth_halving};
+use crate::kernel::threads::GRAIN;
 
 /// What is done next with a nest that has no outputs.
 pub(super) enum Step {

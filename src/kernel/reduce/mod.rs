@@ -20,21 +20,19 @@
 
 mod block;
 mod fold;
-
-pub(crate) use fold::{Fold, FoldLoops};
+mod maps;
 
 use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, results, results_fit};
 
 use super::ensure;
 use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch};
 use super::nest::{
-    Destination, Dropped, ErasedNest, InputSet, LaneItem, Nest, Output, Planned, RawInputs, Reduction,
-    RunHalf, SMALL_NEST, SharedVisitor, Store, Written, can_leak, for_each_lane,
+    Cloned, Compiled, Destination, Dropped, ErasedNest, Fold, FoldLoops, InputSet, LaneItem, Nest, Output,
+    Planned, RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, Written, can_leak,
+    compiled_for, for_each_lane,
 };
-use super::operation::Plus;
+use super::operation::{Operation, Plus};
 use super::order::AxisOrder;
-use super::simd::compiled_for;
-use super::source::{Cloned, Source};
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -116,7 +114,7 @@ fn reduce_owned<A: Clone, D: Dimension>(
 }
 
 /// A reduction: its source, and where its results are stored.
-pub(crate) struct Job<'j, 's, A> {
+struct Job<'j, 's, A> {
     source: &'j Source<'j, A>,
     shape: &'j [usize],
     destination: Destination<'j, 's, A>,
@@ -128,26 +126,31 @@ pub(crate) struct Job<'j, 's, A> {
 fn run<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
     match compiled() {
-        Some(compiled) => (compiled.run)(job),
+        Some(compiled) => (compiled.reduce)(job.source, job.shape, job.destination, job.dropped),
         None => job.run(),
     }
 }
 
-/// What this crate has compiled for elements `A`.
-pub(crate) struct Compiled<'c, A> {
-    /// The loops of sums.
-    pub(super) sums: &'c (dyn Fold<A> + Sync),
-    run: for<'s> fn(Job<'_, 's, A>) -> Written<'s>,
+/// The loops that combine elements: those that this crate has compiled, if it has.
+#[inline(always)]
+pub(crate) fn fold_of<A: Clone, O: Operation<A> + Sync>(loops: &FoldLoops<A, O>) -> &(dyn Fold<A> + Sync) {
+    match compiled() {
+        Some(compiled) if const { O::IS_PLUS } => compiled.sums,
+        _ => loops,
+    }
 }
 
 macro_rules! compiled {
     ($($A:ident)*) => {
         /// What this crate has compiled for elements `A`, if these are common ones. The compiler knows what a caller needs.
         #[inline(always)]
-        pub(super) fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
+        fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
             $({
-                static COMPILED: Compiled<'static, $A> =
-                    Compiled { sums: &FoldLoops::new(Cloned, Plus), run: |job| job.run() };
+                static COMPILED: Compiled<'static, $A> = Compiled {
+                    sums: &FoldLoops::new(Cloned, Plus),
+                    reduce: |source, shape, destination, dropped| {
+ Job { source, shape, destination, dropped }.run() },
+                };
                 if let Some(compiled) = compiled_for(&COMPILED) {
                     return Some(compiled);
                 }
