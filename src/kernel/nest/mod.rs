@@ -45,6 +45,7 @@ pub(crate) use loops::{
     InputSet, Loop, NARROW, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, is_dense, is_worth_halving, steps,
 };
 pub(crate) use operands::{AxisSelection, Dropped, RawInputs, standard_strides};
+pub(crate) use panels::SumLoop;
 pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{
     Compiled, Destination, LaneItem, Planned, Reduction, RunHalf, Store, compiled_for, for_each_lane,

@@ -6,7 +6,7 @@
 use super::fold::fold;
 use crate::kernel::map::near_loop;
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, ErasedNest, Fold, InputSet, Loop, Planned, is_worth_halving};
+use crate::kernel::nest::{Dropped, ErasedNest, Fold, InputSet, Loop, Planned, SumLoop, is_worth_halving};
 use crate::kernel::threads::GRAIN;
 
 /// What is done next with a nest that has no outputs.
@@ -34,7 +34,7 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
     // the results of a half are in the order of the kept loops, so that these are halved from the outermost one on
     let first_kept = loops.iter().position(Loop::is_kept);
     let may_be_halved = |place: usize| !loops[place].is_kept() || Some(place) == first_kept;
-    let summed = nest.sum_loop().map(|rows| rows.place());
+    let summed = nest.sum_loop().map(SumLoop::place);
     halved_loop(nest, may_be_halved, summed).map_or(Step::Reduce, Step::Halve)
 }
 
