@@ -22,10 +22,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch};
+use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, Written};
 use super::nest::{
     Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
-    RowsOf, ShapePass, Steps, Visitor, Write, Written, copy_share, is_dense, steps as steps_of,
+    RowsOf, ShapePass, Steps, Visitor, Write, copy_share, is_dense, steps as steps_of,
 };
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};

@@ -81,7 +81,6 @@ pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod nest;
 pub(crate) mod operation;
-mod order;
 pub(crate) mod product;
 pub(crate) mod reduce;
 mod simd;

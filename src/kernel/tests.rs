@@ -1,14 +1,13 @@
 //! Nests, copies and buffers against models that go index by index, and misuse of safe functions.
 
 use super::ensure;
-use super::memory::{Buffer, List, Reserved, Slots};
+use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, BaseOutput, Cloned, Destination, Elements, ErasedNest, FoldLoops,
     Inputs, Loop, MapElement, MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass,
-    SharedVisitor, Source, Visit, Visitor, Write, Written, steps,
+    SharedVisitor, Source, Visit, Visitor, Write, steps,
 };
 use super::operation::{Operation, Plus};
-use super::order::{AxisOrder, strides};
 use super::reduce::into;
 use alloc::boxed::Box;
 use alloc::vec;

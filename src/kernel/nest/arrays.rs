@@ -4,7 +4,6 @@ use super::elements::Elements;
 use super::loops::OPERANDS;
 use super::operands::{RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
-use crate::kernel::memory::Slot;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::slice;
@@ -98,16 +97,5 @@ impl<'a, A, B> Inputs<'a, (A, B)> {
         unsafe {
             (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
         }
-    }
-}
-
-impl<'a, A> Output<'a, Slot<'_, A>> {
-    /// The slots of an array that is not initialised.
-    ///
-    /// # Safety
-    /// There is memory at every index, borrowed exclusively for `'a`. `'s` is fresh: no other slots have it.
-    #[inline(always)]
-    pub(crate) unsafe fn slots(at: *mut A, sizes: &'a [usize], strides: &'a [isize]) -> Self {
-        Self { at: at.cast(), axes: StridedAxes { sizes, strides }, array: PhantomData }
     }
 }

@@ -53,39 +53,3 @@ pub(crate) use reduction::{
 pub(crate) use source::Source;
 #[cfg(test)]
 pub(crate) use {bases::Form, operands::OrderedAxes};
-
-use super::ensure;
-use super::memory::{SliceVec, Slots};
-use core::marker::PhantomData;
-
-/// The number of slots with the brand `'s` that have been written.
-pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
-
-impl<'s> Written<'s> {
-    #[inline(always)]
-    pub(crate) fn none() -> Self {
-        Self(0, PhantomData)
-    }
-
-    #[inline(always)]
-    pub(crate) fn add(&mut self, more: Self) {
-        self.0 += more.0;
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0
-    }
-
-    /// Fills the slots, as a vector to which `append` appends.
-    ///
-    /// # Panics
-    /// If `append` replaces the vector by another one.
-    #[inline(always)]
-    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
-        let mut vec = slots.into_vec();
-        let start = vec.as_ptr();
-        append(&mut vec);
-        ensure(vec.as_ptr() == start, "other memory was filled");
-        Self(vec.len(), PhantomData)
-    }
-}

@@ -4,8 +4,7 @@
 
 use super::loops::{ElementInfo, OPERANDS};
 use crate::kernel::ensure;
-use crate::kernel::memory::List;
-use crate::kernel::order::AxisOrder;
+use crate::kernel::memory::{AxisOrder, List, StridedSlots};
 use alloc::vec::Vec;
 use core::array::from_fn;
 use core::iter::zip;
@@ -188,7 +187,14 @@ pub(super) struct RawOutput<'a> {
     pub(super) axes: StridedAxes<'a>,
 }
 
-impl RawOutput<'_> {
+impl<'a> RawOutput<'a> {
+    /// The slots of a new array.
+    #[inline(always)]
+    pub(super) fn slots<A>(slots: StridedSlots<'a, '_, A>) -> Self {
+        let (at, sizes, strides) = slots.into_parts();
+        Self { at: at.cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
+    }
+
     /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or
     /// `None` if it is reduced. For the arguments, see [`ErasedNest::build`]. Returns `false` as soon as `add` does.
     ///

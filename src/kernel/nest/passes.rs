@@ -2,7 +2,6 @@
 //!
 //! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
 
-use super::Written;
 use super::arrays::{Inputs, Output};
 use super::closures::{FillsOf, Invariant, Rows, RowsOf};
 use super::cut::Block;
@@ -11,7 +10,7 @@ use super::gather::{copy_share, gather};
 use super::loops::{InputSet, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots};
+use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::iter::zip;
 use core::marker::PhantomData;
@@ -43,11 +42,11 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// A pass that writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
     #[inline(always)]
     pub(crate) fn fill<A, E>(
-        out: Output<'p, Slot<'s, A>>,
+        slots: StridedSlots<'p, 's, A>,
         inputs: &'p Inputs<'p, E>,
         rows: &'p dyn FillsOf<A, E>,
     ) -> Self {
-        Self::new(out.raw(), inputs, rows)
+        Self::new(RawOutput::slots(slots), inputs, rows)
     }
 
     #[inline(always)]
@@ -69,11 +68,13 @@ impl<'p, 's> ShapePass<'p, 's> {
         let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs) else {
             return Err(self);
         };
-        if count > 0 {
-            // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
-            unsafe { self.pass.rows.rows(&block) };
+        // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+        unsafe {
+            if count > 0 {
+                self.pass.rows.rows(&block);
+            }
+            Ok(Written::new(count))
         }
-        Ok(Written(count, PhantomData))
     }
 
     /// The nest; `None` if there is no index.
@@ -168,14 +169,16 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
 
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn visit_rows(self) -> Written<'s> {
-        let (rows, mut count) = (self.pass.rows, 0);
+        let (rows, mut written) = (self.pass.rows, Written::none());
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
-            count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands.
-            unsafe { rows.rows(block) };
+            unsafe {
+                rows.rows(block);
+                written.add(Written::new(block.outputs()));
+            }
         });
-        Written(count, PhantomData)
+        written
     }
 
     /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that
@@ -185,7 +188,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
     pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
+        let (rows, mut written, mut scratch) = (self.pass.rows, Written::none(), Scratch::new());
         let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
         let full = in_tile.fold(1, usize::saturating_mul);
@@ -218,12 +221,14 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             }
             part.merge();
             part.for_each_block(&mut |block| {
-                count += block.outputs();
                 // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-                unsafe { rows.rows(block) };
+                unsafe {
+                    rows.rows(block);
+                    written.add(Written::new(block.outputs()));
+                }
             });
         });
-        Written(count, PhantomData)
+        written
     }
 }
 

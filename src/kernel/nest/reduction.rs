@@ -1,6 +1,5 @@
 //! Reductions of a source, and where their results go.
 
-use super::Written;
 use super::arrays::{Inputs, Output};
 use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedVisitor, fits_panels};
 use super::elements::{Elements, Visit};
@@ -12,7 +11,7 @@ use super::panels::SumLoop;
 use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
 use super::source::Source;
 use crate::kernel::ensure;
-use crate::kernel::memory::{Scratch, Slot, Slots};
+use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::simd::is_type;
 use crate::kernel::threads::GRAIN;
 use core::marker::PhantomData;
@@ -36,8 +35,8 @@ pub(crate) struct Destination<'t, 's, A> {
 
 impl<'t, 's, A> Destination<'t, 's, A> {
     #[inline]
-    pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
-        Self { out: out.raw(), into: Into::Slots, types: PhantomData }
+    pub(crate) fn slots(slots: StridedSlots<'t, 's, A>) -> Self {
+        Self { out: RawOutput::slots(slots), into: Into::Slots, types: PhantomData }
     }
 
     #[inline]
@@ -252,17 +251,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let len = slots.len();
         ensure(self.pass.source.is_stored(), "a copy of elements that are computed");
         ensure(len == steps(&self.erased.loops), "not one slot for each element");
+        let ErasedNest { loops, operands } = self.erased;
         // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
         unsafe {
-            gather(
-                &self.erased.loops,
-                &self.erased.operands.at,
-                1,
-                self.erased.operands.info,
-                slots.into_bytes(),
-            )
-        };
-        Written(len, PhantomData)
+            gather(loops, &operands.at, 1, operands.info, slots.into_bytes());
+            Written::new(len)
+        }
     }
 
     /// A map of the elements to slots, in the order of the loops.
@@ -339,7 +333,8 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
             // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
             unsafe { element_loops.panels(at, panels) };
         });
-        Written(len, PhantomData)
+        // SAFETY: Every sum was written.
+        unsafe { Written::new(len) }
     }
 }
 

@@ -3,10 +3,9 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::map::{visit_large, visit_nest, visit_shape};
-use crate::kernel::memory::{Scratch, Slots};
+use crate::kernel::memory::{Scratch, Slots, Written};
 use crate::kernel::nest::{
-    Destination, Dropped, ErasedNest, Inputs, Nest, Planned, Reduction, ShapePass, Source, Written,
-    standard_strides,
+    Destination, Dropped, ErasedNest, Inputs, Nest, Planned, Reduction, ShapePass, Source, standard_strides,
 };
 
 impl<A: Clone> Nest<'_, Reduction<'_, '_, A>> {

@@ -25,14 +25,13 @@ mod maps;
 use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, results, results_fit};
 
 use super::ensure;
-use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch};
+use super::memory::{AxisOrder, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
     Cloned, Compiled, Destination, Dropped, ErasedNest, Fold, FoldLoops, InputSet, LaneItem, Nest, Output,
-    Planned, RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, Written, can_leak,
-    compiled_for, for_each_lane,
+    Planned, RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
+    for_each_lane,
 };
 use super::operation::{Operation, Plus};
-use super::order::AxisOrder;
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
