@@ -48,7 +48,7 @@ pub(crate) use operands::{AxisSelection, Dropped, RawInputs, standard_strides};
 pub(crate) use panels::SumLoop;
 pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{
-    Compiled, Destination, LaneItem, Planned, Reduction, RunHalf, Store, compiled_for, for_each_lane,
+    Compiled, Job, LaneItem, Planned, Reduction, RunHalf, Store, compiled_for, for_each_lane,
 };
 pub(crate) use source::Source;
 #[cfg(test)]
