@@ -6,6 +6,7 @@ use super::erased::{ErasedNest, Nest};
 use super::loops::Pointers;
 use super::operands::StridedAxes;
 use crate::kernel::ensure;
+use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use ndarray::{
@@ -109,7 +110,8 @@ impl<'a, T, B: Dimension> BaseOutput<'a, T, B> {
 pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
     forms: &'n F,
     out: &'n Form<B>,
-    arrays: PhantomData<(&'a E, T)>,
+    /// Invariant in `T`, because the pass hands out mutable views; sent as a `T` is.
+    arrays: PhantomData<(&'a E, Cell<T>)>,
 }
 
 impl<T, E, F, B: Dimension> Clone for Bases<'_, '_, T, E, F, B> {

@@ -11,7 +11,8 @@
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
 //! numbers are initialised and may be copied. They may be less aligned than such a number.
 
-use super::loops::{ElementInfo, Gather, Loop, Pointers, steps};
+use super::erased::ErasedNest;
+use super::loops::{Gather, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, List};
 #[cfg(target_arch = "x86_64")]
@@ -33,22 +34,17 @@ pub(crate) fn copy_share(count: usize) -> usize {
 /// Copies the elements of input `k` to contiguous memory, in the order of the loops.
 ///
 /// # Safety
-/// There is a borrowed element at every index of the loops, with the type that `info` has for it. `to` is as aligned as the elements.
+/// The inputs are borrowed: the nest is one that a pass lends. `to` is as aligned as the elements.
 ///
 /// # Panics
 /// If the elements are not plain numbers, or do not fit.
-pub(super) unsafe fn gather(
-    loops: &[Loop],
-    at: &Pointers,
-    k: usize,
-    info: &ElementInfo,
-    to: &mut [MaybeUninit<u8>],
-) {
-    ensure(k > 0 && (info.plain)().contains(k), "a copy of elements that are no plain numbers");
-    ensure(steps(loops).saturating_mul(info.sizes[k]) <= to.len(), "no room for the copy");
+pub(super) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u8>]) {
+    let ErasedNest { loops, operands } = nest;
+    ensure(k > 0 && nest.is_plain(k), "a copy of elements that are no plain numbers");
+    ensure(steps(loops).saturating_mul(operands.sizes[k]) <= to.len(), "no room for the copy");
     // adjacent loops that continue each other are merged
     let mut axes = List::<(usize, isize), 8>::new();
-    for l in loops {
+    for l in &**loops {
         match axes.last_mut() {
             Some((len, stride)) if *stride == l.strides[k].wrapping_mul(l.len.cast_signed()) => {
                 (*len, *stride) = (*len * l.len, l.strides[k]);
@@ -56,8 +52,8 @@ pub(super) unsafe fn gather(
             _ => axes.push((l.len, l.strides[k])),
         }
     }
-    // SAFETY: The caller promises an element at every index. All fit into `to`, as was just checked.
-    unsafe { info.gathers[k - 1](&axes, at[k], to.as_mut_ptr().cast()) };
+    // SAFETY: By the invariant of nests, there is an element at every index. All fit into `to`, as was just checked.
+    unsafe { operands.info.gathers[k - 1](&axes, operands.at[k], to.as_mut_ptr().cast()) };
 }
 
 macro_rules! gathers {

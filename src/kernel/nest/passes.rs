@@ -117,7 +117,7 @@ impl ErasedNest {
             let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
             self.moving_part(k, &mut moving);
             // SAFETY: The caller promises the inputs. A copy begins with a cache line.
-            unsafe { gather(&moving.loops, &moving.operands.at, k, moving.operands.info, copy) };
+            unsafe { gather(&moving, k, copy) };
             self.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
@@ -203,15 +203,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
                 let first = if steps(&part.loops) == full { part.operands.at[k] } else { null_mut() };
                 if replace(&mut copies_of[k], first) != first || first.is_null() {
                     // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
-                    unsafe {
-                        gather(
-                            &part.loops,
-                            &part.operands.at,
-                            k,
-                            part.operands.info,
-                            &mut copies[(k - 1) * share..][..share],
-                        )
-                    };
+                    unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
                 }
             }
             // pointers are taken after all copies are made: the next copy would invalidate them

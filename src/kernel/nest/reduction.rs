@@ -264,10 +264,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let len = slots.len();
         ensure(self.are_plain(), "a copy of elements that are no plain numbers");
         ensure(len == steps(&self.erased.loops), "not one slot for each element");
-        let ErasedNest { loops, operands } = self.erased;
         // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
         unsafe {
-            gather(loops, &operands.at, 1, operands.info, slots.into_bytes());
+            gather(self.erased, 1, slots.into_bytes());
             Written::new(len)
         }
     }

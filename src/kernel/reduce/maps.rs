@@ -65,16 +65,13 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         }
     }
 
-    /// Stores the results, which `fill` writes to slots, in elements.
+    /// Stores few results in elements. They are written to slots first.
     #[inline(never)]
-    pub(super) fn store_by(
-        mut self,
-        fill: impl for<'t> FnOnce(Job<'_, 't, A>) -> Written<'t>,
-    ) -> Written<'s> {
+    pub(super) fn store_few(mut self) -> Written<'s> {
         let sizes = self.out_shape();
         let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
         let mut results = scratch.vec::<A>(len);
-        let results = results.filled(len, |slots| fill(self.filling(slots, &strides)));
+        let results = results.filled(len, |slots| self.filling(slots, &strides).run());
         self.store(&Inputs::standard(results, sizes, &strides)).map_or(Written::none(), visit_shape)
     }
 }
