@@ -159,21 +159,27 @@ impl ErasedNest {
         count
     }
 
-    /// Whether loop `i` belongs outside loop `j`. The first operand from `first` on that moves along both by different strides
-    /// decides. Where none does, kept loops have the order of the axes, and the longer one of two reduced loops is inside. A
-    /// reduced loop along which none of these operands moves belongs outside all others.
+    /// Whether loop `i` belongs outside loop `j`, by the strides of the operands from `first` on.
     fn is_outside(&self, i: usize, j: usize, first: usize) -> bool {
-        let (one, other) = (&self.loops[i], &self.loops[j]);
-        let strides = |k: usize| [one, other].map(|l| l.strides[k].unsigned_abs());
-        let moves = |place: usize| (first..self.operands.count).any(|k| strides(k)[place] != 0);
-        let deciding = |&[a, b]: &[usize; 2]| a != 0 && b != 0 && a != b;
-        match (first..self.operands.count).map(strides).find(deciding) {
-            _ if !one.kept && !moves(0) && moves(1) => true,
-            _ if !other.kept && moves(0) && !moves(1) => false,
-            Some([a, b]) => a > b,
-            None if one.kept != other.kept => false,
-            None if one.kept => i < j,
-            None => one.len < other.len,
+        let (one, other, operands) = (&self.loops[i], &self.loops[j], first..self.operands.count);
+        // a reduced loop along which no operand moves is outside of loops along which one does
+        let moves = |l: &Loop| operands.clone().any(|k| l.strides[k] != 0);
+        match (moves(one), moves(other)) {
+            (false, true) if !one.kept => return true,
+            (true, false) if !other.kept => return false,
+            _ => {}
+        }
+        // the first operand that moves along both by different strides decides
+        let mut strides = operands.clone().map(|k| [one, other].map(|l| l.strides[k].unsigned_abs()));
+        if let Some([a, b]) = strides.find(|&[a, b]| a != 0 && b != 0 && a != b) {
+            return a > b;
+        }
+        match (one.kept, other.kept) {
+            // the order of the axes
+            (true, true) => i < j,
+            // the longer one is inside
+            (false, false) => one.len < other.len,
+            _ => false,
         }
     }
 

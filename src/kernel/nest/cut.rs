@@ -94,14 +94,16 @@ impl ErasedNest {
         (self.operands.at, self.loops[place]) = (at, whole);
     }
 
-    /// The inputs to copy so that there is a row loop for the inner loops.
+    /// The inputs to copy so that there is a row loop for the inner loops. Only plain numbers are copied: without a row loop, elements are
+    /// visited one by one.
     pub(super) fn to_copy(&self) -> InputSet {
         let (sizes, row, last) = (self.sizes(), self.loops_of_row(), self.operands.count - 1);
         let mut moving = InputSet::of(last, |k| row.iter().any(|l| l.strides[k] != 0));
-        let mut copied = InputSet::of(last, |k| moving.contains(k) && !is_dense(row, k, sizes[k]));
+        let is_copied = |k: usize| self.is_plain(k) && moving.contains(k) && !is_dense(row, k, sizes[k]);
+        let mut copied = InputSet::of(last, is_copied);
         // copies of inputs that stay move: they are made until there is a row loop
         for k in 1..=last {
-            if !moving.contains(k) && !self.has_row_of(moving) {
+            if self.is_plain(k) && !moving.contains(k) && !self.has_row_of(moving) {
                 copied.insert(k);
                 moving.insert(k);
             }

@@ -1,19 +1,4 @@
-//! Loops, pointers and borrows. Every pointer of a pass over arrays is made, moved and followed here.
-//!
-//! # Invariant
-//! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
-//! others are the inputs. At every index of the loops,
-//! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives;
-//! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless
-//!   the nest has no output: there is none, or another handle has it;
-//! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
-//!   the output stays.
-//!
-//! The constructors set the pointers together with the object that knows their types, and check the rest. Every other function
-//! keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other loops. The
-//! fields of [`ErasedNest`] are private to this module, whose files rely on each other. A nest is neither
-//! `Copy` nor `Clone`, and methods that give access to elements consume it, so no element of an output is borrowed twice at the
-//! same time.
+//! Nests: the loops and the operands together. See the invariant of the [folder](super).
 
 use super::loops::{ElementInfo, InputSet, Loops, OPERANDS, Pointers};
 use crate::kernel::memory::List;

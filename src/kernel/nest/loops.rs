@@ -174,6 +174,7 @@ pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
         if l.strides[k] != width {
             return false;
         }
+        // does not overflow: the elements so far are contiguous in an array
         width *= l.len.cast_signed();
     }
     true

@@ -1,4 +1,20 @@
-//! Loops, pointers and borrows. Every pointer of a pass over arrays is made, moved and followed here.
+//! Passes over strided elements: loops, a pointer for each operand, and the object that knows the operands' types. Every pointer of a
+//! pass is made, moved and followed in this folder. A file uses those above it in this table:
+//!
+//! | file | owns |
+//! |---|---|
+//! | `loops` | a loop, a set of inputs, the facts about elements that code without types needs |
+//! | `erased` | the loops and pointers of a nest, without its types, and with its pass |
+//! | `operands` | sizes, strides and pointers of arrays, without their types |
+//! | `gather` | copies of plain numbers to contiguous memory |
+//! | `arrange`, `cut` | loops made, ordered, merged and halved; blocks and tiles |
+//! | `panels` | which neighbours are combined in registers, and along which loop |
+//! | `elements`, `arrays` | the types of elements, with the loops for each closure; arrays of these types |
+//! | `halves` | which passes two threads may share |
+//! | `closures` | closures as loops over blocks |
+//! | `passes` | maps: passes along the axes of an output |
+//! | `source`, `reduction` | the elements of a reduction; where its results go |
+//! | `bases` | views of the last axes, at each index of the others |
 //!
 //! # Invariant
 //! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
@@ -10,10 +26,12 @@
 //!   the output stays.
 //!
 //! The constructors set the pointers together with the object that knows their types, and check the rest. Every other function
-//! keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other loops. The
-//! fields of [`ErasedNest`] are private to this module, whose files rely on each other. A nest is neither
-//! `Copy` nor `Clone`, and methods that give access to elements consume it, so no element of an output is borrowed twice at the
-//! same time.
+//! keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other loops. A nest is
+//! neither `Copy` nor `Clone`, and methods that give access to elements consume it, so no element of an output is borrowed twice at
+//! the same time.
+//!
+//! This folder is the boundary of `unsafe` code: fields that the invariant is about are private to it, and its safe functions keep
+//! the invariant. Those that could break it are private to the folder.
 
 mod arrange;
 mod arrays;
