@@ -595,12 +595,14 @@ fn copies_that_do_not_fit_panic() {
         let nest =
             ShapePass::visit(Output::of(&mut out), &inputs, &seen).nest(&mut erased).expect("an index");
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
-        nest.visit_tiles(&whole, copies_for);
+        assert_eq!(nest.visit_tiles(&whole, copies_for).count(), view.len());
+        assert!(out.iter().all(|&count| count == 1));
     }
     copied(1_u64, [64, 24], 1);
     assert_eq!(panic_of(|| copied(1_u64, [64, 25], 1)), "no room for the copy");
     assert_eq!(panic_of(|| copied(1_u64, [64, 24], 3)), "no room for the copy");
-    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1)), "a copy of elements that are no plain numbers");
+    // others than plain numbers are read where they are
+    copied(String::new(), [2, 2], 1);
     let x = Array::from_elem([4, 3, 2], 1_u32);
     let mut out = Array::from_elem([4, 5, 6], 0_u32);
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
