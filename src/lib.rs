@@ -96,8 +96,8 @@
 //! # Features
 //!
 //! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std` and needs `alloc`.
-//! - `partial` (default) has shapes with unknown sizes, in the module [`partial`]. Without it, the crate builds in a fifth less
-//!   time.
+//! - `partial`: the module [`partial`] has shapes with unknown sizes, for programs that check shapes before they have the arrays.
+//!   It makes the crate's build a third longer.
 //! - `rayon`: `.par()` uses several threads. Without it, the calling thread does the work.
 //!
 //! # Versions
@@ -106,6 +106,7 @@
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "partial"), allow(dead_code, unused_imports, reason = "what only `partial` uses"))]
+#![cfg_attr(not(feature = "partial"), allow(rustdoc::broken_intra_doc_links, reason = "links to `partial`"))]
 
 extern crate alloc;
 #[cfg(feature = "std")]

@@ -6,6 +6,7 @@ use crate::error::{BroadcastError, Count, ErrorBuilder, Result, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
+use core::mem::replace;
 use core::ops::RangeFull;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
@@ -434,14 +435,14 @@ impl AxisMask {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
-            let place = axes.axis(i, ndim);
-            if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&axis_numbers(axes), place, ndim, builder()));
+            let axis = axes.axis(i, ndim);
+            if axis >= ndim || mask.contains(axis) {
+                return Err(axes_error(&axis_numbers(axes), axis, ndim, builder()));
             }
             if ndim > 64 {
-                mask.flags[place] = true;
+                mask.flags[axis] = true;
             } else {
-                mask.bits |= 1 << place;
+                mask.bits |= 1 << axis;
             }
         }
         Ok(mask)
@@ -472,6 +473,26 @@ impl AxisMask {
     pub(crate) fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
+}
+
+/// The axes with these numbers, in their order, and whether each of `ndim` axes is among them.
+///
+/// # Errors
+/// As [`AxisMask::new`].
+pub(crate) fn numbered_axes(
+    numbers: &[i128],
+    ndim: usize,
+    builder: impl FnOnce() -> ErrorBuilder,
+) -> Result<(Vec<usize>, Vec<bool>)> {
+    let (mut axes, mut is_named) = (Vec::with_capacity(numbers.len()), vec![false; ndim]);
+    for &number in numbers {
+        let axis = position(number, ndim);
+        if axis >= ndim || replace(&mut is_named[axis], true) {
+            return Err(axes_error(numbers, axis, ndim, builder()));
+        }
+        axes.push(axis);
+    }
+    Ok((axes, is_named))
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.

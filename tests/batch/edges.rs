@@ -3,7 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
 #![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
-use common::{Strided, assert_words, refused, variant};
+use common::{Refusals, Strided, assert_words, refused, variant};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,
     ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
@@ -25,231 +25,102 @@ fn add_to(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>, mut out: ArrayViewMut1
     }
 }
 
+/// For closures with a result of one axis that are never called.
+fn never_two(_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>) {
+    panic!("a closure of a refused call");
+}
+
 #[test]
 fn incompatible() {
-    let assert_words = |result, message: &str| {
-        assert_words(result, "Incompatible", message, ErrorKind::IncompatibleShape);
-    };
+    let mut refused = Refusals::default();
     let (c, e, s) = (zeros(&[2, 6, 6]), zeros(&[3, 6]), zeros(&[5, 1]));
     let (x, y, z) = (dynamic(&c, 2), dynamic(&e, 1), dynamic(&s, 0));
-    let rule = "batch axis 0 has sizes 2 and 3, expected equal sizes or 1";
-    let together =
-        format!("cannot broadcast batch shapes [2] of (2; 6, 6) and [3] of (3; 6) together: {rule}");
-    assert_words(batch_broadcast(&x, &y).map(drop), &together);
-    assert_words(batch_broadcast_all((&x, &y)).map(drop), &together);
-    assert_words(batch_broadcast_all(&[x.clone(), y.clone()][..]).map(drop), &together);
-    assert_words(x.zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
-    assert_words(x.zip_map_into(&y, &mut zeros(&[3, 6]), |_, _, _: ArrayViewMut1<'_, f64>| ()), &together);
-    assert_words(x.matvec(&y).map(drop), &together);
-    assert_words(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])), &together);
-    {
-        assert_words(x.par().apply(base_op::MatVec, &y).map(drop), &together);
-        assert_words(x.par().zip_map(&y, [6], |_, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), &together);
-    }
-    let three = "cannot broadcast batch shapes [5, 1] of (5, 1;), [2] of (2; 6, 6) and [3] of (3; 6) together: \
-                 batch axis 1 has sizes 2 and 3 (operands 1 and 2), expected equal sizes or 1";
-    assert_words(batch_broadcast_all((&z, &x, &y)).map(drop), three);
-    assert_words(z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()).map(drop), three);
-    assert_words(
-        x.add(&dynamic(&zeros(&[2, 5]), 1)).map(drop),
-        "cannot broadcast base shapes [6, 6] of (2; 6, 6) and [5] of (2; 5) together: \
-         base axis 1 has sizes 6 and 5, expected equal sizes or 1",
-    );
-    assert_words(
-        x.expand_batch([4, 3]).map(drop),
-        "cannot broadcast batch shape [2] of (2; 6, 6) to [4, 3]: \
-         batch axis 1 has sizes 2 and 3, expected equal sizes or 1 in the array",
-    );
-    assert_words(
-        x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])),
-        "cannot write the result of (2; 6, 6) and (; 6) into (4; 6): \
-         batch axis 0 has sizes 2 and 4, expected equal sizes or 1 in the operands",
-    );
+    refused.add(batch_broadcast(&x, &y));
+    refused.add(batch_broadcast_all((&x, &y)));
+    refused.add(batch_broadcast_all(&[x.clone(), y.clone()][..]));
+    refused.add(x.zip_map(&y, [6], never_two));
+    refused.add(x.zip_map_into(&y, &mut zeros(&[3, 6]), never_two));
+    refused.add(x.matvec(&y));
+    refused.add(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])));
+    refused.add(x.par().apply(base_op::MatVec, &y));
+    refused.add(x.par().zip_map(&y, [6], never_two));
+    refused.add(batch_broadcast_all((&z, &x, &y)));
+    refused.add(z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
+    refused.add(x.add(&dynamic(&zeros(&[2, 5]), 1)));
+    refused.add(x.expand_batch([4, 3]));
+    refused.add(x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])));
+    refused.add(x.sum_batch_to([3]));
+    refused.finish("batches that are incompatible");
     // the first operand goes to that output
     let one = zeros(&[1, 6, 6]);
-    let error = refused(dynamic(&one, 2).apply_into(base_op::MatVec, &y, &mut zeros(&[4, 6])));
+    let error = common::refused(dynamic(&one, 2).apply_into(base_op::MatVec, &y, &mut zeros(&[4, 6])));
     assert_eq!((error.axis(), error.operands()), (Some(0), Some([1, 2])));
     assert_eq!((error.sizes().concat(), error.shapes().pop()), ("34".into(), Some("(4; 6)".into())));
-    assert_words(
-        x.sum_batch_to([3]).map(drop),
-        "cannot sum batch shape [2] of (2; 6, 6) to [3]: \
-         batch axis 0 has sizes 2 and 3, expected equal sizes or 1 in the target",
-    );
 }
 
 #[test]
 fn numbers_of_axes() {
-    let c = zeros(&[2, 6, 6]);
+    let (mut refused, c) = (Refusals::default(), zeros(&[2, 6, 6]));
     let x = dynamic(&c, 2);
-    let few =
-        |result, message: &str| assert_words(result, "TooFewAxes", message, ErrorKind::IncompatibleShape);
-    few(
-        c.batch_dyn(4).map(drop),
-        "cannot split shape [2, 6, 6] into batch and base of 4 axes: the array has 3 axes, expected at least 4",
-    );
-    few(
-        zeros(&[]).batch::<Ix1>().map(drop),
-        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
-    );
-    few(
-        dynamic(&zeros(&[4, 2, 6]), 1).expand_batch(2).map(drop),
-        "cannot broadcast batch shape [4, 2] of (4, 2; 6) to [2]: the target has 1 axis, expected at least 2",
-    );
-    few(
-        x.zip_map_into(&x, &mut zeros(&[6]), |_, _, _: ArrayViewMut1<'_, f64>| ()),
-        "cannot write the result of (2; 6, 6) and (2; 6, 6) into (; 6): the array has 1 axis, expected at least 2",
-    );
-    assert_words(
-        x.sum_batch_to([1, 2]).map(drop),
-        "TooManyAxes",
-        "cannot sum batch shape [2] of (2; 6, 6) to [1, 2]: the target has 2 axes, expected at most 1",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        x.expand_batch([-1, 2]).map(drop),
-        "PlaceholderOnNewAxis",
-        "cannot resolve -1 at axis 0 of target [-1, 2]: shape [2] has no such axis",
-        ErrorKind::IncompatibleShape,
-    );
-    let base =
-        |result, message: &str| assert_words(result, "BaseAxes", message, ErrorKind::IncompatibleShape);
-    base(
-        x.inner(&x).map(drop),
-        "cannot apply (n),(n)->() to (2; 6, 6) and (2; 6, 6): the base of operand 0 has 2 axes, expected 1",
-    );
-    base(
-        x.zip_map(&x, Signature::literal("(m,n),(n,p)->(m,p)"), |_, _, _: ArrayViewMut1<'_, f64>| ())
-            .map(drop),
-        "cannot apply (m,n),(n,p)->(m,p) to (2; 6, 6) and (2; 6, 6): the base of the result has 2 axes, expected 1",
-    );
-    assert_words(
-        x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
-        "OperandCount",
-        "cannot apply (m,n),(n)->(m) to (2; 6, 6): the number of shapes is 1, expected 2",
-        ErrorKind::IncompatibleShape,
-    );
+    refused.add(c.batch_dyn(4));
+    refused.add(zeros(&[]).batch::<Ix1>());
+    refused.add(dynamic(&zeros(&[4, 2, 6]), 1).expand_batch(2));
+    refused.add(x.zip_map_into(&x, &mut zeros(&[6]), never_two));
+    refused.add(x.sum_batch_to([1, 2]));
+    refused.add(x.expand_batch([-1, 2]));
+    refused.add(x.inner(&x));
+    refused.add(x.zip_map(&x, Signature::literal("(m,n),(n,p)->(m,p)"), never_two));
+    refused.add(x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()));
+    refused.finish("batches with other numbers of axes");
 }
 
 #[test]
 fn a_closure_writes_one_result() {
-    let (x, y) = (zeros(&[7, 4]), zeros(&[3]));
+    let (mut refused, x, y) = (Refusals::default(), zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
-    let wrong =
-        |result, message: &str| assert_words(result, "ResultCount", message, ErrorKind::IncompatibleShape);
-    let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
-    wrong(
-        x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()).map(drop),
-        "cannot apply (n)->(n),() to (7; 4): the number of results is 2, expected 1",
-    );
+    refused.add(x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()));
     // a result that no operand gives the size of
     let two = Signature::literal("(n),(n)->(n),(m)");
-    let words = "cannot apply (n),(n)->(n),(m) to (7; 4) and (7; 4): the number of results is 2, expected 1";
-    wrong(x.zip_map(&x, two, ignore).map(drop), words);
-    wrong(x.par().zip_map(&x, two, ignore).map(drop), words);
-    wrong(
-        x.zip_map(
-            (&x, &y),
-            Signature::literal("(n),(n),(m)->(n),(m),()"),
-            |_, _, _, _: ArrayViewMut1<'_, f64>| (),
-        )
-        .map(drop),
-        "cannot apply (n),(n),(m)->(n),(m),() to (7; 4), (7; 4) and (; 3): the number of results is 3, expected 1",
-    );
+    refused.add(x.zip_map(&x, two, never_two));
+    refused.add(x.par().zip_map(&x, two, never_two));
+    let three = Signature::literal("(n),(n),(m)->(n),(m),()");
+    refused.add(x.zip_map((&x, &y), three, |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
     // after the number of operands, before the bases and the batches
-    let kind = |result| variant(&refused(result));
-    assert_eq!(kind(x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()).map(drop)), "OperandCount");
-    assert_eq!(kind(x.zip_map(&y, two, ignore).map(drop)), "ResultCount");
-    assert_eq!(
-        two.resolve(&[&[7, 4], &[7, 4]]).map_err(|error| variant(&error)),
-        Err("UnknownSymbol".into())
-    );
+    refused.add(x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()));
+    refused.add(x.zip_map(&y, two, never_two));
+    refused.add(two.resolve(&[&[7, 4], &[7, 4]]));
+    refused.finish("closures with several results");
 }
 
 #[test]
 fn sizes_of_bases() {
-    let (x, y) = (zeros(&[7, 4]), zeros(&[3]));
+    let (mut refused, x, y) = (Refusals::default(), zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
-    let wrong =
-        |result, name: &str, message: &str| assert_words(result, name, message, ErrorKind::IncompatibleShape);
-    let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
-    wrong(
-        x.zip_map(&y, Signature::literal("(3),(3)->(3)"), ignore).map(drop),
-        "BaseSize",
-        "cannot apply (3),(3)->(3) to (7; 4) and (; 3): base axis 0 of operand 0 has size 4, expected 3",
-    );
-    wrong(
-        x.inner(&y).map(drop),
-        "BaseSymbol",
-        "cannot apply (n),(n)->() to (7; 4) and (; 3): n is 4 at base axis 0 of operand 0 and 3 at base axis 0 of operand 1",
-    );
     let (rows, columns) = (zeros(&[2, 3]), zeros(&[2, 5]));
-    let result = dynamic(&rows, 2).matmul(&dynamic(&columns, 2)).map(drop);
+    let result = dynamic(&rows, 2).matmul(&dynamic(&columns, 2));
     assert_eq!(result.as_ref().map_err(BroadcastError::axis), Err(Some(1)));
-    wrong(
-        result,
-        "BaseSymbol",
-        "cannot apply (m,n),(n,p)->(m,p) to (; 2, 3) and (; 2, 5): n is 3 at base axis 1 of operand 0 and 2 at base axis 0 of operand 1",
-    );
-    wrong(
-        x.zip_map(&y, Signature::literal("(m),(n)->(p)"), ignore).map(drop),
-        "UnknownSymbol",
-        "cannot apply (m),(n)->(p) to (7; 4) and (; 3): no operand has an axis p that says the size of the result's",
-    );
-    wrong(
-        x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])),
-        "BaseSize",
-        "cannot write the result of (7; 4) and (; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
-    );
-    wrong(
-        dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])),
-        "BaseSize",
-        "cannot write the result of (; 2, 3) and (; 2, 3) into (7; 2, 5): base axis 1 of the result has size 5, expected 3",
-    );
-    wrong(
-        x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])),
-        "BaseSize",
-        "cannot write the result of (7; 4) and (7; 4) into (7; 5): base axis 0 of the result has size 5, expected 4",
-    );
-    wrong(
-        x.add_sum_batch_to(&mut zeros(&[1])),
-        "BaseSize",
-        "cannot sum batch shape [7] of (7; 4) to []: base axis 0 of the result has size 1, expected 4",
-    );
-    assert_words(
-        x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()).map(drop),
-        "InvalidSize",
-        "cannot make base shape [3, -1] of each batch element of (7; 4): axis 1 of the target is -1, \
-         expected a size from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
-        ErrorKind::RangeLimited,
-    );
+    refused.add(x.zip_map(&y, Signature::literal("(3),(3)->(3)"), never_two));
+    refused.add(x.inner(&y));
+    refused.add(result);
+    refused.add(x.zip_map(&y, Signature::literal("(m),(n)->(p)"), never_two));
+    refused.add(x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])));
+    refused.add(dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])));
+    refused.add(x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])));
+    refused.add(x.add_sum_batch_to(&mut zeros(&[1])));
+    refused.add(x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()));
+    refused.finish("sizes of bases");
 }
 
 #[test]
 fn huge_shapes() {
     const HUGE: usize = 1 << 40;
-    let (one, none) = (array![0_u8], Array1::<u8>::zeros(0));
+    let (mut refused, one, none) = (Refusals::default(), array![0_u8], Array1::<u8>::zeros(0));
     let (x, y) = (one.broadcast((HUGE, 1)).expect("a view"), none.broadcast((1, HUGE, 0)).expect("a view"));
     let (x, y) = (x.batch::<Ix0>().expect("a base"), y.batch::<Ix1>().expect("a base"));
-    let overflow = |result, message: &str| assert_words(result, "Overflow", message, ErrorKind::Overflow);
-    assert!(batch_broadcast(&x, &y).is_err());
-    overflow(
-        batch_broadcast(&x, &y).map(drop),
-        "cannot broadcast batch shapes [1099511627776, 1] of (1099511627776, 1;) and [1, 1099511627776] of \
-         (1, 1099511627776; 0) together: \
-         the non-zero sizes of the result [1099511627776, 1099511627776] multiply past isize::MAX",
-    );
-    overflow(
-        x.expand_batch([-1, 1 << 30]).map(drop),
-        "cannot broadcast batch shape [1099511627776, 1] of (1099511627776, 1;) to [-1, 1073741824]: \
-         the non-zero sizes of the result [1099511627776, 1073741824] multiply past isize::MAX",
-    );
-    assert_words(
-        x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()).map(drop),
-        "TooLarge",
-        "cannot make base shape [1048576] of each batch element of (1099511627776, 1;): the result \
-         [1099511627776, 1, 1048576] with elements of 8 bytes is larger than isize::MAX bytes",
-        ErrorKind::Overflow,
-    );
+    refused.add(batch_broadcast(&x, &y));
+    refused.add(x.expand_batch([-1, 1 << 30]));
+    refused.add(x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()));
+    refused.finish("batches of huge shapes");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use ndarray::{ErrorKind, ShapeError};
 use ndarray_broadcast::BroadcastError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::{env, fs};
 
 /// A file of blocks with an empty line after each, sorted by their first lines.
@@ -100,6 +100,36 @@ fn wrong_operand(error: &BroadcastError) -> Option<String> {
     };
     let (operand, size) = operands.into_iter().zip(sizes).find(is_wrong)?;
     Some(format!("{size} is not in {}: {error}", shapes[operand]))
+}
+
+/// The errors of calls, one after the other, to be compared with a block of `tests/refusals.txt`.
+#[derive(Default)]
+pub struct Refusals(Vec<String>);
+
+impl Refusals {
+    /// Adds the error of a call: its variant and message. Its picture is compared here.
+    #[track_caller]
+    pub fn add<T>(&mut self, result: Result<T, BroadcastError>) {
+        let error = crate::refused(result);
+        assert_eq!(format!("{error:#}"), picture(&error));
+        assert_eq!(wrong_operand(&error), None);
+        self.0.push(format!("{error:?}"));
+    }
+
+    /// Asserts that the errors are those of the block, which `BLESS=1` writes.
+    ///
+    /// # Panics
+    /// If they are others.
+    pub fn finish(self, block: &str) {
+        static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::read("refusals.txt")));
+        let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.0.join("\n");
+        if is_blessing() {
+            table.blocks.insert(block.into(), said);
+            return table.finish(vec![]);
+        }
+        assert_eq!(table.blocks.get(block), Some(&said), "`BLESS=1` writes tests/refusals.txt anew");
+    }
 }
 
 /// Asserts an error's variant, message, `Debug`, picture and kind in ndarray.

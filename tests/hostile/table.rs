@@ -1,5 +1,6 @@
 //! Calls, what they cost and what comes of them.
 
+use common::{Table as Messages, is_blessing};
 use ndarray_broadcast::BroadcastError;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
@@ -73,6 +74,8 @@ pub(crate) struct Table {
     calls: usize,
     largest: (usize, &'static str),
     faults: Vec<String>,
+    /// The messages of each function's errors, in the order of the calls.
+    messages: BTreeMap<&'static str, Vec<String>>,
 }
 
 /// What came of a call, to be compared with what should come of it: nothing if it panicked.
@@ -145,15 +148,26 @@ impl Table {
         self.functions.values().sum()
     }
 
-    /// Asserts that all came out as it should, within a time, without an allocation of more bytes.
+    /// Asserts that all came out as it should, within a time, without an allocation of more bytes; and that messages are those of
+    /// `tests/hostile/messages.txt`.
     pub(crate) fn check(&self, time: Duration, bytes: usize) {
+        let mut recorded = Messages::read("hostile/messages.txt");
+        let mut faults = self.faults.clone();
+        for (name, messages) in &self.messages {
+            let text = messages.join("\n");
+            if is_blessing() {
+                recorded.blocks.insert((*name).into(), text);
+            } else if recorded.blocks.get(*name) != Some(&text) {
+                faults.push(format!("other messages of {name}:\n{text}"));
+            }
+        }
         let total = self.took();
         let mut slowest: Vec<_> = self.functions.iter().map(|(name, took)| (took, name)).collect();
         slowest.sort_unstable_by(|a, b| b.cmp(a));
         slowest.truncate(5);
         println!("{} calls of {} functions in {total:?}", self.calls, self.functions.len());
         println!("slowest {slowest:?}, largest allocation {:?}", self.largest);
-        assert!(self.faults.is_empty(), "{}", self.faults.join("\n"));
+        recorded.finish(faults);
         assert!(total <= time, "all calls took {total:?}, above all {slowest:?}");
         assert!(self.largest.0 <= bytes, "an allocation of {:?}", self.largest);
     }
@@ -211,9 +225,23 @@ impl<T> Outcome<'_, Result<T, BroadcastError>> {
         }
     }
 
-    /// Says which error it is, word for word.
+    /// Says that it is an error, whose words are in the table of messages.
     #[track_caller]
-    pub(crate) fn refused(self, message: &str) {
+    pub(crate) fn refused(self) {
+        let line = std::panic::Location::caller();
+        match self.value {
+            Some(Err(error)) => {
+                let said = self.table.measured(self.name, || error.to_string());
+                self.table.messages.entry(self.name).or_default().extend(said);
+            }
+            Some(Ok(_)) => self.table.fault(self.name, &format!("no error at {line}")),
+            None => {}
+        }
+    }
+
+    /// Says which error it is, word for word, where the message is too long for the table.
+    #[track_caller]
+    pub(crate) fn refused_as(self, message: &str) {
         let line = std::panic::Location::caller();
         let error = match self.value {
             Some(Err(error)) => error,

@@ -233,7 +233,7 @@ fn unranked() {
     assert_eq!(
         words,
         [
-            "operand 0 goes together with all others",
+            "all operands go together",
             "the result has 2 axes",
             "axis 0 of the result is 2",
             "axis 1 of the result is 3",

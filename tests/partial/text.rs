@@ -265,6 +265,8 @@ fn checks() {
         ["axis 0 of operand 0 is from 2 to 5", "axis 1 of operand 0 is 3 or more"]
     );
     assert_eq!(result(&["?xn"], "nxn"), ["axis 0 of operand 0 equals axis 1 of operand 0"]);
+    assert_eq!(result(&["n", "4"], "n"), ["axis 0 of operand 0 is 4"]);
+    assert_eq!(result(&["nxn", "4x1"], "nxn"), ["axis 0 of operand 0 is 4"]);
     assert_eq!(result(&["?x?"], "kxk"), ["axis 1 of operand 0 equals axis 0 of the result"]);
     assert_eq!(result(&["*"], "4"), ["the result has 1 axis", "axis 0 of the result is 4"]);
     assert_eq!(

@@ -10,7 +10,7 @@ use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, fused, k
 /// The functions are copies of those in the guide.
 #[test]
 fn the_guide_has_these_functions() {
-    let (guide, file) = (include_str!("../../../src/guide/recipes.md"), include_str!("copies.rs"));
+    let (guide, file) = (include_str!("../../src/guide/recipes.md"), include_str!("copies.rs"));
     let (_, functions) = file.split_once("// Copies:\n\n").expect("a heading");
     let functions: Vec<&str> = functions.split("\n\n").map(str::trim_end).collect();
     for function in &functions {
