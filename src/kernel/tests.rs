@@ -280,7 +280,7 @@ fn loops_have_an_order_that_suits_all_inputs() {
     let (inputs, first, loops) =
         (Inputs::from((&*points, &*centres)), MapReduce::new(First, Plus), FoldLoops::new(Cloned, Plus));
     let source = Source::fused(&inputs, &first, &loops);
-    let store = SharedVisitor::new(Added);
+    let store = SharedVisitor::shared(Added);
     let lens = |out: Option<&mut ArrayD<u32>>| {
         let mut erased = ErasedNest::new();
         let nest = match out {
@@ -332,7 +332,7 @@ fn inputs_alone_give_no_output() {
     let store = || with_nest(&source, |nest| nest.store_results(&[1; 6]).count());
     assert_eq!(panic_of(store), "no output");
     // halves of a reduced loop would share outputs
-    let (mut sums, added) = (Array::from_elem([1, 3], 0_u32), SharedVisitor::new(Added));
+    let (mut sums, added) = (Array::from_elem([1, 3], 0_u32), SharedVisitor::shared(Added));
     let sums = Job::to_elements(&source, &[2, 3], None, Output::of(&mut sums), &added);
     let nest = sums.nest(&mut erased).expect("an index");
     assert_eq!(panic_of(|| nest.halves(0, &mut scratch).len()), "parts share an output");

@@ -1,12 +1,92 @@
-//! Memory for what a pass needs beside its operands.
+//! Memory that is written once, the proof that it was, and memory for what a pass needs beside its operands.
 
 use super::STACK_BYTES;
-use super::slots::{Slots, Written};
 use crate::kernel::ensure;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 use core::slice;
+
+/// Memory for one element of the array or buffer with the brand `'s`.
+#[repr(transparent)]
+pub(crate) struct Slot<'s, A>(MaybeUninit<A>, PhantomData<fn(&'s ()) -> &'s ()>);
+
+/// Contiguous slots, to be filled once. They cannot be reborrowed, so no slot is written and counted twice.
+pub(crate) struct Slots<'m, 's, A>(&'m mut [Slot<'s, A>]);
+
+impl<'m, 's, A> Slots<'m, 's, A> {
+    /// # Safety
+    /// There are `len` contiguous slots at `at`, borrowed exclusively, and no other slots have this brand.
+    #[inline(always)]
+    pub(crate) unsafe fn new(at: *mut Slot<'s, A>, len: usize) -> Self {
+        // SAFETY: As the caller promises.
+        Self(unsafe { slice::from_raw_parts_mut(at, len) })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    pub(crate) fn start(&mut self) -> *mut Slot<'s, A> {
+        self.0.as_mut_ptr()
+    }
+
+    /// The bytes of the slots.
+    #[inline(always)]
+    pub(crate) fn into_bytes(self) -> &'m mut [MaybeUninit<u8>] {
+        // SAFETY: The bytes of a slot may be uninitialised, and any bytes may be written to it.
+        unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), size_of_val(&*self.0)) }
+    }
+
+    /// An empty vector in the memory of the slots.
+    #[inline(always)]
+    fn into_vec(self) -> SliceVec<'m, A> {
+        // SAFETY: A slot is transparent over `MaybeUninit<A>`, and a vector only writes elements.
+        let memory = unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) };
+        SliceVec { memory, len: 0 }
+    }
+}
+
+/// The number of slots with the brand `'s` that have been written.
+pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
+
+impl<'s> Written<'s> {
+    /// # Safety
+    /// As many slots of the brand were written, and are counted here alone.
+    #[inline(always)]
+    pub(crate) unsafe fn new(count: usize) -> Self {
+        Self(count, PhantomData)
+    }
+
+    #[inline(always)]
+    pub(crate) fn none() -> Self {
+        Self(0, PhantomData)
+    }
+
+    #[inline(always)]
+    pub(crate) fn add(&mut self, more: Self) {
+        self.0 += more.0;
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0
+    }
+
+    /// Fills the slots, as a vector to which `append` appends.
+    ///
+    /// # Panics
+    /// If `append` replaces the vector by another one.
+    #[inline(always)]
+    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
+        let mut vec = slots.into_vec();
+        let start = vec.as_ptr();
+        append(&mut vec);
+        ensure(vec.as_ptr() == start, "other memory was filled");
+        Self(vec.len(), PhantomData)
+    }
+}
 
 /// 64 bytes, at least as aligned as the elements that are reduced in a buffer.
 #[derive(Clone, Copy)]
@@ -66,12 +146,6 @@ pub(crate) trait FoldLane<A> {
 }
 
 impl<'m, A> SliceVec<'m, A> {
-    /// An empty vector in the memory of slots.
-    #[inline(always)]
-    fn of_slots(slots: Slots<'m, '_, A>) -> Self {
-        Self { memory: slots.into_memory(), len: 0 }
-    }
-
     #[inline(always)]
     fn of(lines: &'m mut [Line], len: usize) -> Self {
         ensure(align_of::<A>() <= 64, "elements are more aligned than the buffer");
@@ -191,21 +265,5 @@ impl<A> DerefMut for SliceVec<'_, A> {
     fn deref_mut(&mut self) -> &mut [A] {
         // SAFETY: The first `len` elements were written.
         unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len) }
-    }
-}
-
-impl<'s> Written<'s> {
-    /// Fills the slots, as a vector to which `append` appends.
-    ///
-    /// # Panics
-    /// If `append` replaces the vector by another one.
-    #[inline(always)]
-    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
-        let mut vec = SliceVec::of_slots(slots);
-        let start = vec.as_ptr();
-        append(&mut vec);
-        ensure(vec.as_ptr() == start, "other memory was filled");
-        // SAFETY: These slots are consumed, and the vector has written elements to its first ones.
-        unsafe { Self::new(vec.len()) }
     }
 }

@@ -9,15 +9,13 @@ mod buffer;
 mod list;
 mod order;
 mod reserved;
-mod slots;
 
-pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec};
+pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec, Slots, Written};
 pub(crate) use list::List;
 pub(crate) use order::AxisOrder;
 #[cfg(test)]
 pub(crate) use order::strides;
 pub(crate) use reserved::{Reserved, StridedSlots};
-pub(crate) use slots::{Slots, Written};
 
 /// The most bytes of a block of a reduction.
 pub(crate) const BLOCK_BYTES: usize = 64 << 10;

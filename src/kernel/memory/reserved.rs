@@ -1,7 +1,7 @@
 //! Memory for new arrays.
 
+use super::buffer::{Slot, Written};
 use super::order::{AxisOrder, strides};
-use super::slots::{Slot, Written};
 use crate::kernel::{ensure, fail};
 use alloc::vec::Vec;
 use core::marker::PhantomData;

@@ -7,6 +7,7 @@ use super::closures::{FillsOf, Invariant, Rows, RowsOf};
 use super::cut::Block;
 use super::erased::{ErasedNest, Nest};
 use super::gather::{copy_share, gather};
+use super::halves::Join;
 use super::loops::{InputSet, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
@@ -101,51 +102,39 @@ impl<'a> RowPass<'a, '_> {
     }
 }
 
-impl ErasedNest {
-    /// Makes contiguous copies of these inputs in `scratch`, and reads these.
-    ///
-    /// # Safety
-    /// The inputs are borrowed, and the nest does not outlive the scratch.
-    ///
-    /// # Panics
-    /// If their elements are not plain numbers.
-    #[inline(never)]
-    unsafe fn copy_inputs(&mut self, copied: InputSet, scratch: &mut Scratch) {
-        let mut moving = ErasedNest::new();
-        let mut rest = scratch.bytes(copied.operands().map(|k| self.copy_bytes(k)).sum());
-        for k in copied.operands() {
-            let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
-            self.moving_part(k, &mut moving);
-            // SAFETY: The caller promises the inputs. A copy begins with a cache line.
-            unsafe { gather(&moving, k, copy) };
-            self.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
-            rest = after;
-        }
-        self.merge();
-    }
-}
-
 /// Passes that read the inputs while the nest lives only.
 pub(crate) trait ReadsNest {}
 
 impl ReadsNest for RowPass<'_, '_> {}
 
 impl<'n, P: ReadsNest> Nest<'n, P> {
-    /// See [`copy_inputs`](ErasedNest::copy_inputs).
+    /// Makes contiguous copies of these inputs in `scratch`, and reads these.
+    ///
+    /// # Panics
+    /// If their elements are not plain numbers.
     pub(crate) fn with_copies<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
     where
         'n: 'm,
     {
-        // SAFETY: By the invariant. The nest borrows the scratch.
-        unsafe { self.erased.copy_inputs(copied, scratch) };
-        Nest { erased: self.erased, pass: self.pass }
+        let (erased, mut moving) = (self.erased, ErasedNest::new());
+        let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k)).sum());
+        for k in copied.operands() {
+            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
+            erased.moving_part(k, &mut moving);
+            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
+            unsafe { gather(&moving, k, copy) };
+            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
+            rest = after;
+        }
+        erased.merge();
+        Nest { erased, pass: self.pass }
     }
 }
 
 impl<'s> Nest<'_, RowPass<'_, 's>> {
-    /// Whether both halves of the nest are worth a thread, and may have one.
-    pub(crate) fn is_for_threads(&self) -> bool {
-        self.pass.rows.join().is_some() && is_worth_halving(self.loops(), GRAIN)
+    /// What runs both halves of the nest on two threads, if they may have these and are worth them.
+    pub(crate) fn join(&self) -> Option<Join> {
+        self.pass.rows.join().filter(|_| is_worth_halving(self.loops(), GRAIN))
     }
 
     /// Has `visit` visit both [`halves`](Self::halves) of the nest. They may run on two threads.
@@ -154,8 +143,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         place: usize,
         visit: fn(Nest<'_, RowPass<'_, 's>>) -> Written<'s>,
     ) -> Written<'s> {
-        let join = self.pass.rows.join().filter(|_| self.is_for_threads());
-        let mut second = ErasedNest::on_heap();
+        let (join, mut second) = (self.join(), ErasedNest::on_heap());
         let [first, second] = self.halves(place, &mut second);
         let [mut written, more] = match join {
             // SAFETY: The halves have the loops that the `Join` is from, parts of the arrays that these are for, and copies of plain

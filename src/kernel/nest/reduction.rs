@@ -341,12 +341,11 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
         let sum_loop = self.sum_loop.expect("a sum loop");
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
-        self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
-            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
-            unsafe { element_loops.panels(at, panels) };
-        });
-        // SAFETY: Every sum was written.
-        unsafe { Written::new(len) }
+        // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written.
+        unsafe {
+            self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| element_loops.panels(at, panels));
+            Written::new(len)
+        }
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     }
     if const { can_leak::<A>() } {
         // shared by threads, each of which stores results in its own outputs
-        let store = SharedVisitor::new(store);
+        let store = SharedVisitor::shared(store);
         run(Job::to_elements(source, shape, dropped, Output::of(out), &store));
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
