@@ -233,7 +233,7 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for P
 
     #[inline]
     fn mapped(&self, f: F) -> Result<Array<R, O::Dim>> {
-        let visitor = SharedVisitor::new(Write(SharedClosure::<O, F>::new(&f)));
+        let visitor = SharedVisitor::shared(Write(SharedClosure::<O, F>::new(&f)));
         mapped(&self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
@@ -246,7 +246,7 @@ impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O>
 
     #[inline]
     fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
-        let visitor = SharedVisitor::new(SharedClosure::<O, F>::new(&f));
+        let visitor = SharedVisitor::shared(SharedClosure::<O, F>::new(&f));
         visited(out, &self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
