@@ -51,7 +51,7 @@ fn results_that_no_memory_is_for() {
     refused.error(ErrorKind::TooLarge, all.broadcast_to(&[1_usize << 62][..]).unwrap().try_materialize());
     let x = rows.batch::<Ix1>().unwrap();
     let first = |_: ArrayView1<'_, f64>, mut out: ArrayViewMut0<'_, f64>| out[()] = 1.0;
-    refused.error(ErrorKind::TooLarge, x.map((), first));
+    refused.error(ErrorKind::TooLarge, x.zip_map((), (), first));
     refused.error(ErrorKind::TooLarge, x.zip_map(&x, (), |a, _, out| first(a, out)));
     refused.error(ErrorKind::TooLarge, x.zip_map((&x, &x), (), |a, _, _, out| first(a, out)));
     refused.error(ErrorKind::TooLarge, x.inner(&x));
