@@ -1,15 +1,19 @@
-//! Batches at their edges, every error word for word, and what costs no memory.
+//! Batches at their edges, every error, and what costs no memory.
 #![allow(clippy::many_single_char_names, reason = "operands, and views of them")]
 #![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
 #![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
-use common::{Refusals, Strided, assert_words, refused, variant};
+use common::{Said, Strided, refused};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,
-    ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
+    ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, Ix0, Ix1, Ix2, Ix3, array,
+};
+use ndarray_broadcast::ErrorKind::{
+    BaseAxes, BaseSize, BaseSymbol, Incompatible, InvalidSize, InvalidText, OperandCount, Overflow,
+    PlaceholderOnNewAxis, ResultCount, TooFewAxes, TooLarge, TooManyAxes, UnknownSymbol,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all};
+use ndarray_broadcast::{Batch, Signature, base_op, batch_broadcast};
 
 fn zeros(shape: &[usize]) -> ArrayD<f64> {
     ArrayD::zeros(shape)
@@ -25,131 +29,133 @@ fn add_to(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>, mut out: ArrayViewMut1
     }
 }
 
-/// For closures with a result of one axis that are never called.
-fn never_two(_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>) {
-    panic!("a closure of a refused call");
-}
-
 #[test]
 fn incompatible() {
-    let mut refused = Refusals::default();
+    let mut said = Said::by("batch: incompatible");
     let (c, e, s) = (zeros(&[2, 6, 6]), zeros(&[3, 6]), zeros(&[5, 1]));
     let (x, y, z) = (dynamic(&c, 2), dynamic(&e, 1), dynamic(&s, 0));
-    refused.add(batch_broadcast(&x, &y));
-    refused.add(batch_broadcast_all((&x, &y)));
-    refused.add(batch_broadcast_all(&[x.clone(), y.clone()][..]));
-    refused.add(x.zip_map(&y, [6], never_two));
-    refused.add(x.zip_map_into(&y, &mut zeros(&[3, 6]), never_two));
-    refused.add(x.matvec(&y));
-    refused.add(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])));
-    refused.add(x.par().apply(base_op::MatVec, &y));
-    refused.add(x.par().zip_map(&y, [6], never_two));
-    refused.add(batch_broadcast_all((&z, &x, &y)));
-    refused.add(z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
-    refused.add(x.add(&dynamic(&zeros(&[2, 5]), 1)));
-    refused.add(x.expand_batch([4, 3]));
-    refused.add(x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])));
-    refused.add(x.sum_batch_to([3]));
-    refused.finish("batches that are incompatible");
+    let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
+    let together = said.error(Incompatible, batch_broadcast(&x, &y));
+    for other in [
+        x.zip_map(&y, [6], ignore).map(drop),
+        x.zip_map_into(&y, &mut zeros(&[3, 6]), ignore),
+        x.matvec(&y).map(drop),
+        x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])),
+        x.par().apply(base_op::MatVec, &y).map(drop),
+        x.par().zip_map(&y, [6], ignore).map(drop),
+    ] {
+        assert_eq!(other, Err(together.clone()));
+    }
+    said.error(Incompatible, z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(Incompatible, x.add(&dynamic(&zeros(&[2, 5]), 1)));
+    said.error(Incompatible, x.expand_batch([4, 3]));
+    let vector = zeros(&[6]);
+    said.error(Incompatible, x.apply_into(base_op::MatVec, &dynamic(&vector, 1), &mut zeros(&[4, 6])));
     // the first operand goes to that output
     let one = zeros(&[1, 6, 6]);
-    let error = common::refused(dynamic(&one, 2).apply_into(base_op::MatVec, &y, &mut zeros(&[4, 6])));
+    let error = refused(dynamic(&one, 2).apply_into(base_op::MatVec, &y, &mut zeros(&[4, 6])));
     assert_eq!((error.axis(), error.operands()), (Some(0), Some([1, 2])));
     assert_eq!((error.sizes().concat(), error.shapes().pop()), ("34".into(), Some("(4; 6)".into())));
+    said.error(Incompatible, x.sum_batch_to([3]));
 }
 
 #[test]
 fn numbers_of_axes() {
-    let (mut refused, c) = (Refusals::default(), zeros(&[2, 6, 6]));
+    let mut said = Said::by("batch: numbers of axes");
+    let c = zeros(&[2, 6, 6]);
     let x = dynamic(&c, 2);
-    refused.add(c.batch_dyn(4));
-    refused.add(zeros(&[]).batch::<Ix1>());
-    refused.add(dynamic(&zeros(&[4, 2, 6]), 1).expand_batch(2));
-    refused.add(x.zip_map_into(&x, &mut zeros(&[6]), never_two));
-    refused.add(x.sum_batch_to([1, 2]));
-    refused.add(x.expand_batch([-1, 2]));
-    refused.add(x.inner(&x));
-    refused.add(x.zip_map(&x, Signature::literal("(m,n),(n,p)->(m,p)"), never_two));
-    refused.add(x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()));
-    refused.finish("batches with other numbers of axes");
+    said.error(TooFewAxes, c.batch_dyn(4));
+    said.error(TooFewAxes, zeros(&[]).batch::<Ix1>());
+    said.error(TooFewAxes, dynamic(&zeros(&[4, 2, 6]), 1).expand_batch(2));
+    said.error(TooFewAxes, x.zip_map_into(&x, &mut zeros(&[6]), |_, _, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(TooManyAxes, x.sum_batch_to([1, 2]));
+    said.error(PlaceholderOnNewAxis, x.expand_batch([-1, 2]));
+    said.error(BaseAxes, x.inner(&x));
+    let matmul = Signature::literal("(m,n),(n,p)->(m,p)");
+    said.error(BaseAxes, x.zip_map(&x, matmul, |_, _, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(
+        OperandCount,
+        x.zip_map((), Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()),
+    );
 }
 
 #[test]
 fn a_closure_writes_one_result() {
-    let (mut refused, x, y) = (Refusals::default(), zeros(&[7, 4]), zeros(&[3]));
+    let mut said = Said::by("batch: a closure writes one result");
+    let (x, y) = (zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
-    refused.add(x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()));
+    let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
+    said.error(
+        ResultCount,
+        x.zip_map((), Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()),
+    );
     // a result that no operand gives the size of
     let two = Signature::literal("(n),(n)->(n),(m)");
-    refused.add(x.zip_map(&x, two, never_two));
-    refused.add(x.par().zip_map(&x, two, never_two));
+    let error = said.error(ResultCount, x.zip_map(&x, two, ignore));
+    assert_eq!(refused(x.par().zip_map(&x, two, ignore)), error);
     let three = Signature::literal("(n),(n),(m)->(n),(m),()");
-    refused.add(x.zip_map((&x, &y), three, |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(ResultCount, x.zip_map((&x, &y), three, |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
     // after the number of operands, before the bases and the batches
-    refused.add(x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()));
-    refused.add(x.zip_map(&y, two, never_two));
-    refused.add(two.resolve(&[&[7, 4], &[7, 4]]));
-    refused.finish("closures with several results");
+    assert_eq!(refused(x.zip_map((), two, |_, _: ArrayViewMut1<'_, f64>| ())).kind(), OperandCount);
+    assert_eq!(refused(x.zip_map(&y, two, ignore)).kind(), ResultCount);
+    assert_eq!(refused(two.resolve(&[&[7, 4], &[7, 4]])).kind(), UnknownSymbol);
 }
 
 #[test]
 fn sizes_of_bases() {
-    let (mut refused, x, y) = (Refusals::default(), zeros(&[7, 4]), zeros(&[3]));
+    let mut said = Said::by("batch: sizes of bases");
+    let (x, y) = (zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
+    let ignore = |_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_, f64>| ();
+    said.error(BaseSize, x.zip_map(&y, Signature::literal("(3),(3)->(3)"), ignore));
+    said.error(BaseSymbol, x.inner(&y));
     let (rows, columns) = (zeros(&[2, 3]), zeros(&[2, 5]));
-    let result = dynamic(&rows, 2).matmul(&dynamic(&columns, 2));
-    assert_eq!(result.as_ref().map_err(BroadcastError::axis), Err(Some(1)));
-    refused.add(x.zip_map(&y, Signature::literal("(3),(3)->(3)"), never_two));
-    refused.add(x.inner(&y));
-    refused.add(result);
-    refused.add(x.zip_map(&y, Signature::literal("(m),(n)->(p)"), never_two));
-    refused.add(x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])));
-    refused.add(dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])));
-    refused.add(x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])));
-    refused.add(x.add_sum_batch_to(&mut zeros(&[1])));
-    refused.add(x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()));
-    refused.finish("sizes of bases");
+    let rows = dynamic(&rows, 2);
+    assert_eq!(said.error(BaseSymbol, rows.matmul(&dynamic(&columns, 2))).axis(), Some(1));
+    said.error(UnknownSymbol, x.zip_map(&y, Signature::literal("(m),(n)->(p)"), ignore));
+    let (vector, mut fives) = (zeros(&[4]), zeros(&[7, 5]));
+    said.error(BaseSize, x.apply_into(base_op::Add, &dynamic(&vector, 1), &mut fives));
+    said.error(BaseSize, rows.apply_into(base_op::Add, &rows, &mut zeros(&[7, 2, 5])));
+    said.error(BaseSize, x.apply_into(base_op::Add, &x, &mut fives));
+    said.error(BaseSize, x.add_sum_batch_to(&mut zeros(&[1])));
+    said.error(InvalidSize, x.zip_map((), (3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()));
 }
 
 #[test]
 fn huge_shapes() {
     const HUGE: usize = 1 << 40;
-    let (mut refused, one, none) = (Refusals::default(), array![0_u8], Array1::<u8>::zeros(0));
+    let mut said = Said::by("batch: huge shapes");
+    let (one, none) = (array![0_u8], Array1::<u8>::zeros(0));
     let (x, y) = (one.broadcast((HUGE, 1)).expect("a view"), none.broadcast((1, HUGE, 0)).expect("a view"));
     let (x, y) = (x.batch::<Ix0>().expect("a base"), y.batch::<Ix1>().expect("a base"));
-    refused.add(batch_broadcast(&x, &y));
-    refused.add(x.expand_batch([-1, 1 << 30]));
-    refused.add(x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()));
-    refused.finish("batches of huge shapes");
+    said.error(Overflow, batch_broadcast(&x, &y));
+    said.error(Overflow, x.expand_batch([-1, 1 << 30]));
+    said.error(TooLarge, x.zip_map((), [1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()));
 }
 
 #[test]
 fn texts_of_signatures() {
-    for (text, position, expected) in [
-        ("", 0, "("),
-        ("m->n", 0, "("),
-        ("(m", 2, "a comma or )"),
-        ("(m,)->()", 3, "a name or a size"),
-        ("(,m)->()", 1, "a name or a size"),
-        ("(m n)->()", 3, "a comma or )"),
-        ("(m)", 3, "a comma or ->"),
-        ("(m)->", 5, "("),
-        ("(m)->(m)->(m)", 8, "a comma or the end"),
-        ("(m)(n)->()", 3, "a comma or ->"),
-        ("(m)->(m),", 9, "("),
-        ("(0)->()", 1, "a size other than 0"),
-        ("(3x)->()", 2, "a digit"),
-        ("(99999999999999999999)->()", 1, "a size up to isize::MAX"),
-        ("(m+n)->()", 2, "(, ), a name, a size, a comma or ->"),
-        ("(µ)->()", 1, "(, ), a name, a size, a comma or ->"),
-        ("(m)-(n)", 3, "(, ), a name, a size, a comma or ->"),
+    let mut said = Said::by("batch: texts of signatures");
+    for (text, position) in [
+        ("", 0),
+        ("m->n", 0),
+        ("(m", 2),
+        ("(m,)->()", 3),
+        ("(,m)->()", 1),
+        ("(m n)->()", 3),
+        ("(m)", 3),
+        ("(m)->", 5),
+        ("(m)->(m)->(m)", 8),
+        ("(m)(n)->()", 3),
+        ("(m)->(m),", 9),
+        ("(0)->()", 1),
+        ("(3x)->()", 2),
+        ("(99999999999999999999)->()", 1),
+        ("(m+n)->()", 2),
+        ("(µ)->()", 1),
+        ("(m)-(n)", 3),
     ] {
-        assert_words(
-            Signature::new(text).map(drop),
-            "InvalidText",
-            &format!("cannot read {text:?}: position {position} needs {expected}"),
-            ErrorKind::Unsupported,
-        );
+        assert_eq!(said.error(InvalidText, Signature::new(text)).position(), Some(position));
     }
     for (text, operands, results) in [
         ("()->()", 1, 1),
@@ -184,7 +190,8 @@ fn names_of_signatures() {
 fn bases_that_run_backwards() {
     let a = Array::from_shape_fn((2, 3, 4), |(i, j, k)| i * 12 + j * 4 + k);
     let turned = a.slice(ndarray::s![.., ..;-2, ..;-1]);
-    let copy = turned.batch::<ndarray::Ix2>().expect("a base").map(
+    let copy = turned.batch::<ndarray::Ix2>().expect("a base").zip_map(
+        (),
         turned.dim().1 * 4,
         |base, mut out: ArrayViewMut1<'_, usize>| {
             for (out, x) in out.iter_mut().zip(base.iter()) {
@@ -225,7 +232,7 @@ fn nothing_and_one() {
     let five = Array2::<f64>::zeros((5, 2));
     let zero = Array2::<f64>::zeros((0, 2));
     let (five, zero) = (five.batch::<Ix1>().expect("a base"), zero.batch::<Ix1>().expect("a base"));
-    assert_eq!(variant(&refused(five.add(&zero))), "Incompatible");
+    assert_eq!(refused(five.add(&zero)).kind(), Incompatible);
     // empty bases: a call for each batch element; sums of no terms
     let (m, v) = (Array3::<f64>::zeros((3, 2, 0)), Array2::<f64>::zeros((3, 0)));
     let (m, v) = (m.batch::<Ix2>().expect("a base"), v.batch::<Ix1>().expect("a base"));
@@ -281,7 +288,7 @@ fn kinds_of_arrays_and_elements() {
     let words = array![["a", "b"], ["c", "d"]].mapv(String::from).into_shared();
     let batch = words.batch::<Ix1>().expect("a base");
     let joined: Array1<String> =
-        batch.map((), |x: ArrayView1<'_, String>, mut s| s[()] = x.to_vec().concat()).expect("words");
+        batch.zip_map((), (), |x: ArrayView1<'_, String>, mut s| s[()] = x.to_vec().concat()).expect("words");
     assert_eq!(joined, array!["ab", "cd"]);
     let flags: Array2<bool> = batch
         .zip_map(&batch.expand_batch([2]).expect("the same"), [2], |x, y, mut out| {
@@ -289,10 +296,11 @@ fn kinds_of_arrays_and_elements() {
         })
         .expect("flags");
     assert!(flags.iter().all(|&flag| flag));
-    let mixed = array![2_u32, 3]
-        .batch::<Ix0>()
-        .expect("a base")
-        .map((), |x: ArrayView0<'_, u32>, mut y| y[()] = f64::from(x[()]));
+    let mixed =
+        array![2_u32, 3]
+            .batch::<Ix0>()
+            .expect("a base")
+            .zip_map((), (), |x: ArrayView0<'_, u32>, mut y| y[()] = f64::from(x[()]));
     assert_eq!(mixed.expect("numbers"), array![2.0, 3.0]);
     // a reference, a slice of an array, more than 6 axes in all
     let deep = Array::<f32, _>::ones((1, 2, 1, 2, 1, 2));
@@ -302,9 +310,10 @@ fn kinds_of_arrays_and_elements() {
     let sums = x.zip_map(&y, (1, 1, 1), |x, y, mut out| out[[0, 0, 0]] = x.sum() + y.sum()).expect("sums");
     assert_eq!(sums.into_dyn(), ArrayD::from_elem(vec![1, 2, 1, 2, 1, 1, 1, 1], 6.0_f32));
     let many = (0..7).fold(ArrayD::<i32>::ones(vec![]), |array, _| array.insert_axis(ndarray::Axis(0)));
-    let copied = many
-        .batch_dyn(6)
-        .expect("a base")
-        .map(vec![1; 6], |x: ArrayViewD<'_, i32>, mut out: ArrayViewMutD<'_, i32>| out.assign(&x));
+    let copied = many.batch_dyn(6).expect("a base").zip_map(
+        (),
+        vec![1; 6],
+        |x: ArrayViewD<'_, i32>, mut out: ArrayViewMutD<'_, i32>| out.assign(&x),
+    );
     assert_eq!(copied.expect("a copy"), many);
 }
