@@ -150,7 +150,8 @@ operand_traits! {
 
     /// [`ApplyOperands`] whose elements and closure several threads may share.
     ///
-    /// Not exported; public because an implementation for [`Par`] names it.
+    /// Not exported; public because an implementation for [`Par`] names it. With `for<'f> ApplyOperands<T, &'f F>` in its place, rustc
+    /// 1.95 crashes on closures.
     pub trait ParApplyOperands<T, F>: [FusedOperands<Elems: Sync>] {
         /// Calls the closure with an element of the output and of each operand.
         #[doc(hidden)]

@@ -1,12 +1,13 @@
 //! Arrays as operands, with their types.
 
+#![forbid(unsafe_code)]
+
 use super::elements::Elements;
 use super::loops::OPERANDS;
 use super::operands::{RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use core::marker::PhantomData;
 use core::ops::Deref;
-use core::slice;
 use ndarray::{ArrayRef, Dimension};
 
 /// An array to write to.
@@ -83,19 +84,5 @@ impl<'a, A> Inputs<'a, (A,)> {
         let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
         let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);
         Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
-    }
-}
-
-impl<'a, A, B> Inputs<'a, (A, B)> {
-    /// The elements of each array, if it is in standard layout and has some.
-    #[inline]
-    pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
-        let [first, second] = [self.standard_len(0), self.standard_len(1)];
-        let (a, b) = (self.at[0].cast(), self.at[1].cast());
-        // SAFETY: The elements are contiguous, as was just checked. Inputs are made of arrays of these types, which they borrow
-        // for `'a`.
-        unsafe {
-            (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
-        }
     }
 }
