@@ -164,7 +164,7 @@ impl<'a> Operation<'a> {
             }
         };
         let result = Sizes::Listed((bases..count).chain(0..bases).map(Size::At).collect());
-        Statement { bases, result, ..Statement::new(self, count, &at) }
+        Statement { result, bases, ..Statement::new(self, count, &at) }
     }
 
     /// The most batch axes of an operand.
