@@ -78,13 +78,10 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// Of a name that no call had yet.
-    pub(super) const NONE: Self = Self {
-        call: 0,
-        first: OwnAxis { owner: Owner::Shape, axis: 0 },
-        last_axis: usize::MAX,
-        change: usize::MAX,
-    };
+    /// A note of a name's first axis in a call. No call has the number 0.
+    pub(super) fn new(call: usize, first: OwnAxis) -> Self {
+        Self { call, first, last_axis: usize::MAX, change: usize::MAX }
+    }
 }
 
 /// Where a name got its sizes: the name, the call and the axis.
@@ -223,7 +220,7 @@ impl Names {
         if id == self.dims.len() {
             self.dims.push(Dim::named(name, Span::ANY));
             self.classes.push(Class::of(id));
-            self.notes.push(Note::NONE);
+            self.notes.push(Note::new(0, OwnAxis::new(Owner::Shape, 0)));
         }
         id
     }

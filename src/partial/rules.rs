@@ -3,7 +3,7 @@
 use super::dim::Dim;
 use super::place::{Entry, OwnAxis, Owner};
 use super::solver::At;
-use super::statement::{Arguments, Call, Operation, Size, Statement};
+use super::statement::{Arguments, Call, Operation, Size, Sizes, Statement};
 use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
 use crate::shape::{
@@ -79,7 +79,7 @@ impl<'a> Call<'a> {
         let statement = Statement::new(operation, is_reduced.len(), &|_, axis| Some((axis, true)));
         let left = (0..is_reduced.len()).filter(|&axis| keepdims || !is_reduced[axis]);
         let result = left.map(|axis| if is_reduced[axis] { Size::One } else { Size::At(axis) }).collect();
-        Ok(Statement { result, ..statement })
+        Ok(Statement { result: Sizes::Listed(result), ..statement })
     }
 
     pub(super) fn sum_to(self, words: &'static Caller, bases: &'a [usize]) -> Stated<'a> {
@@ -98,7 +98,11 @@ impl<'a> Call<'a> {
         let statement = Statement::new(operation, count, &at);
         let targets = (new..new + target).map(Size::OfTarget);
         let result = targets.chain((new + target..count).map(Size::At)).collect();
-        Ok(Statement { result, is_ranked: operation.ndim(1).and(whole).is_some(), ..statement })
+        Ok(Statement {
+            result: Sizes::Listed(result),
+            is_ranked: operation.ndim(1).and(whole).is_some(),
+            ..statement
+        })
     }
 
     pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
@@ -112,7 +116,8 @@ impl<'a> Call<'a> {
             Some(_) => positions,
             None => (0..operation.dims(1).len()).collect(),
         };
-        statement.result = statement.conditions.first.iter().map(|&axis| Size::OfTarget(axis)).collect();
+        let result = statement.conditions.first.iter().map(|&axis| Size::OfTarget(axis)).collect();
+        statement.result = Sizes::Listed(result);
         Ok(Statement { is_ranked: ndim.or(operation.ndim(1)).is_some(), ..statement })
     }
 
@@ -158,9 +163,8 @@ impl<'a> Operation<'a> {
                 Some(axis) => at(operand, axis),
             }
         };
-        let mut statement = Statement::new(self, count, &at);
-        statement.result.rotate_left(bases);
-        Statement { bases, ..statement }
+        let result = Sizes::Listed((bases..count).chain(0..bases).map(Size::At).collect());
+        Statement { result, bases, ..Statement::new(self, count, &at) }
     }
 
     /// The most batch axes of an operand.

@@ -120,7 +120,7 @@ impl<'n> System<'n> {
 
     /// Whether a size can be 1 where others are not.
     fn stretches(&self, entry: &Entry<'_>) -> bool {
-        !entry.is_fixed && self.span_of(entry).contains(1)
+        !entry.is_fixed() && self.span_of(entry).contains(1)
     }
 
     /// Forces sizes until nothing changes.
@@ -215,7 +215,7 @@ impl<'n> System<'n> {
             return Clash::Sizes { axis, places, dims, note: String::new() };
         }
         // of a single shape, a size that excludes those of a name is one of the name, not of the axis
-        let is_single = a.0.place.owner == Owner::Shape;
+        let is_single = a.0.place.owner() == Owner::Shape;
         if is_single || self.vars.is_earlier(a, b.1) || self.vars.is_earlier(b, a.1) {
             let sides = if a.0.var().is_some() { [a, b] } else { [b, a] };
             return self.vars.conflict(sides, sides[1].0.place);
@@ -271,7 +271,7 @@ impl<'n> System<'n> {
     fn candidates(&self, axis: usize) -> Option<Vec<Var>> {
         let (_, size) = self.forced(axis).filter(|(_, size)| !size.contains(1))?;
         let mut names = Vec::new();
-        for entry in self.axes.at(axis).iter().filter(|entry| !entry.is_fixed) {
+        for entry in self.axes.at(axis).iter().filter(|entry| !entry.is_fixed()) {
             let span = self.span_of(entry);
             match entry.var() {
                 // nothing else depends on a size without a name
@@ -333,7 +333,7 @@ impl<'n> System<'n> {
 
     /// The size of the target at an axis where it stretches. It is unknown if the target has no size there.
     pub(super) fn of_target(&self, axis: usize) -> Dim {
-        let entry = self.axes.at(axis).iter().find(|entry| entry.place.owner == Owner::Target);
+        let entry = self.axes.at(axis).iter().find(|entry| entry.place.owner() == Owner::Target);
         let own = entry.map_or(Span::ANY, |entry| entry.dim.span());
         if let Some(var) = entry.and_then(Entry::var) {
             return self.vars.dim(var, true);

@@ -116,7 +116,7 @@ impl<'n> Vars<'n> {
         let var = compact(self.names.id(name));
         if self.note(var).call != self.names.calls {
             let (root, call) = (self.names.root(var as usize), self.names.calls);
-            self.names.notes[root] = Note { call, first: place, ..Note::NONE };
+            self.names.notes[root] = Note::new(call, place);
             self.names.classes[root].not_one = self.names.classes[root].span;
         }
         if self.narrow(var, span, place) {

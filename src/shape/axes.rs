@@ -402,14 +402,14 @@ impl AxisMask {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
-            let axis = axes.axis(i, ndim);
-            if axis >= ndim || mask.contains(axis) {
-                return Err(axes_error(&axis_numbers(axes), axis, ndim, builder()));
+            let named = axes.axis(i, ndim);
+            if named >= ndim || mask.contains(named) {
+                return Err(axes_error(&axis_numbers(axes), named, ndim, builder()));
             }
             if ndim > 64 {
-                mask.flags[axis] = true;
+                mask.flags[named] = true;
             } else {
-                mask.bits |= 1 << axis;
+                mask.bits |= 1 << named;
             }
         }
         Ok(mask)
@@ -451,15 +451,15 @@ pub(crate) fn numbered_axes(
     ndim: usize,
     builder: impl FnOnce() -> ErrorBuilder,
 ) -> Result<(Vec<usize>, Vec<bool>)> {
-    let (mut axes, mut is_named) = (Vec::with_capacity(numbers.len()), vec![false; ndim]);
+    let (mut found, mut is_named) = (Vec::with_capacity(numbers.len()), vec![false; ndim]);
     for &number in numbers {
         let axis = position(number, ndim);
         if axis >= ndim || replace(&mut is_named[axis], true) {
             return Err(axes_error(numbers, axis, ndim, builder()));
         }
-        axes.push(axis);
+        found.push(axis);
     }
-    Ok((axes, is_named))
+    Ok((found, is_named))
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.

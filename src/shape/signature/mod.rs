@@ -221,16 +221,18 @@ impl<'s> Signature<'s> {
         for are_numbers in [true, false] {
             for (operand, part) in parts.iter().enumerate() {
                 for (axis, &size) in part.base().iter().enumerate() {
-                    let (symbol, own) = (cores.symbol(operand, axis), part.base_axis(operand, axis));
+                    let symbol = cores.symbol(operand, axis);
                     let expected = *symbol.size.get_or_insert(size);
-                    let first = *symbol.first.get_or_insert(own);
+                    let (first, first_axis) = *symbol.first.get_or_insert((operand, axis));
                     if size == expected || symbol.is_number != are_numbers {
                         continue;
                     }
-                    let builder = self.builder(parts);
-                    return Err(match are_numbers {
-                        true => base_size(builder, own, [&size, &expected]),
-                        false => two_sizes(builder, symbol.text, [first, own], [&expected, &size]),
+                    let (builder, own) = (self.builder(parts), part.base_axis(operand, axis));
+                    return Err(if are_numbers {
+                        base_size(builder, own, [&size, &expected])
+                    } else {
+                        let first = parts[first].base_axis(first, first_axis);
+                        two_sizes(builder, symbol.text, [first, own], [&expected, &size])
                     });
                 }
             }
