@@ -229,7 +229,7 @@ macro_rules! reductions {
         }
         forms! { $all, |$c, $out|
             "Reduce::argmax_axes" $is_par New $source_name: $source.argmax_axes(&$c.axes).map(numbers);
-            "Reduce::argmin_axes" $is_par New $source_name: $source.argmin_axes(keepdims(..)).map(numbers);
+            "Reduce::argmin_axes" $is_par New $source_name: $source.argmin_axes(keepdims(&$c.axes)).map(numbers);
         }
     };
     (@forms $all:ident, $source_name:literal $is_par:literal, ($c:ident, $out:ident) $source:expr;
