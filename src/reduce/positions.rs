@@ -46,9 +46,10 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     let shape = source_shape::<A, D>(source)?;
     let builder = || builder(source, caller).axes(axes.numbers(shape.len()));
     let (result, reduced) = reduced_dim(&shape, axes, builder)?;
-    check_elements(&shape, result.size(), name, &builder)?;
+    let result = reserved(result, builder)?;
+    check_elements(&shape, result.len(), name, &builder)?;
     let lane: usize = reduced.named().map(|axis| shape[axis]).product();
-    let mut positions = reserved(result, builder)?.filled(None, lane.saturating_sub(1));
+    let mut positions = result.filled(None, lane.saturating_sub(1));
     if positions.is_empty() {
         return Ok(positions);
     }

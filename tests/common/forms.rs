@@ -248,6 +248,7 @@ macro_rules! reductions {
 }
 
 /// Positions as elements.
+#[allow(clippy::needless_pass_by_value, reason = "a function for `map`")]
 fn numbers<A: Element, D: Dimension>(positions: Array<usize, D>) -> Array<A, D> {
     positions.mapv(|position| A::from_usize(position).expect("a small number"))
 }

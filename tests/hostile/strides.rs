@@ -475,6 +475,14 @@ fn clients(t: &mut Table) {
     both(t, "Reduce::max_axes", |c| outcome(c.a.max_axes([0, -1])));
     both(t, "Reduce::min_axes", |c| outcome(c.a.min_axes(keepdims(1))));
     both(t, "Reduce::max_axes", |c| outcome(c.a.max_axes(..)));
+    let numbers = |at: usize| i64::try_from(at).unwrap();
+    both(t, "Reduce::argmax_axes", |c| outcome(c.a.argmax_axes([0, -1]).map(|at| at.mapv(numbers))));
+    both(t, "Reduce::argmin_axes", |c| outcome(c.a.argmin_axes(keepdims(1)).map(|at| at.mapv(numbers))));
+    both(t, "Products::inner", |c| outcome(c.a.inner(&c.row)));
+    both(t, "Products::outer", |c| outcome(c.a.outer(&c.matrix)));
+    both(t, "Products::matvec", |c| outcome(c.a.matvec(&c.row)));
+    both(t, "Products::vecmat", |c| outcome(c.row.vecmat(&c.a.view().permuted_axes([0, 2, 1]))));
+    both(t, "Products::matmul", |c| outcome(c.a.matmul(&c.a.view().permuted_axes([0, 2, 1]))));
     both(t, "Reduce::max_to", |c| outcome(c.a.max_to(&c.row)));
     both(t, "Reduce::min_to", |c| outcome(c.a.par().min_to(())));
     both(t, "fused", |c| outcome(fused((&c.a, &c.row), |a, b| a * b).max_axes(0)));
