@@ -6,7 +6,7 @@ use super::evaluate::{mapped, visited};
 use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
 use crate::sealed::Sealed;
-use crate::view::{Bounds, Operand, Operands, part_of};
+use crate::view::{Bounds, Operand, Operands, part};
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -294,7 +294,7 @@ macro_rules! fused {
 
             fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>> {
                 let $operands = self;
-                $(let $x = part_of($x.operand_ref(), bounds);)+
+                $(let $x = $x.operand_ref().slice_each_axis(part(bounds, $x.operand_ref().ndim()));)+
                 let inputs = Inputs::from(($(&*$x,)+));
                 mapped(&inputs, &Visitor::new(Write(SharedClosure::<Self, F>::new(f))))
             }

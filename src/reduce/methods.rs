@@ -262,9 +262,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// The position along `axes` of the largest element: of the first NaN, or any element that does not equal itself, if there is
     /// one, else of the first element that equals [`max_axes`](Self::max_axes).
     ///
-    /// A position is the same in any layout and on any number of threads. The elements are read twice, so the closure of
-    /// [`fused`](crate::fused()) operands is called twice for an index. If the first largest elements of the passes differ, as the
-    /// results of such a closure may, the position is any that the axes have.
+    /// A position is the same in any layout and on any number of threads, of which the maxima use several and the search for their
+    /// positions one. An array is read twice. The results of [`fused`](crate::fused()) operands are computed twice, in a buffer of
+    /// at most 65,536 of them the second time, or once where they are few. If a closure gives others then, the position is any
+    /// that the axes have.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). Over one axis, a position is an index of it. Over several axes or `..`, it counts their

@@ -10,7 +10,7 @@ use crate::kernel::operation::Operation;
 use crate::kernel::reduce::fold_of;
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
-use crate::view::{Bounds, part_of};
+use crate::view::{Bounds, part};
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
@@ -52,7 +52,7 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     }
 
     fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
-        then(part_of(self, bounds).into_dyn())
+        then(self.slice_each_axis(part(bounds, self.ndim())).into_dyn())
     }
 }
 
@@ -67,7 +67,7 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     }
 
     fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
-        then(part_of(self.0, bounds).into_dyn())
+        self.0.visit(bounds, then)
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) use raw::{broadcast_data, place};
 use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::{Placeholder, TargetShape, resolved_dim, target_error};
-use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension, Slice};
+use ndarray::{ArrayBase, ArrayRef, AxisDescription, Data, Slice};
 
 /// Every kind of array. The extension traits are implemented for it.
 ///
@@ -83,15 +83,10 @@ fn stretch<V, T: TargetShape>(
 /// The first index of a part along an axis, and its size.
 pub(crate) type Bounds = (usize, usize);
 
-/// The part of an operand that stretches to the part of the joint shape with these bounds.
-pub(crate) fn part_of<'a, A, D: Dimension>(
-    array: &'a ArrayRef<A, D>,
-    bounds: &[Bounds],
-) -> ArrayView<'a, A, D> {
-    let (mut part, leading) = (array.view(), bounds.len() - array.ndim());
-    part.slice_each_axis_inplace(|axis| match bounds[leading + axis.axis.index()] {
+/// The slice of each axis of an array with so many axes that stretches to the part of the joint shape with these bounds.
+pub(crate) fn part(bounds: &[Bounds], ndim: usize) -> impl Fn(AxisDescription) -> Slice + '_ {
+    move |axis| match bounds[bounds.len() - ndim + axis.axis.index()] {
         (start, len) if axis.len > 1 => Slice::from(start..start + len),
         _ => Slice::from(..),
-    });
-    part
+    }
 }

@@ -252,7 +252,7 @@ macro_rules! reductions {
             Kept scaled_add_sum_to(third(), $out) = AddThird Kept;
             Placed add_sum_in_dim_to($out, &$c.others) = Add Placed;
             New argmax_axes(&$c.axes).map(numbers) = ArgMax Left;
-            New argmin_axes(keepdims(..)).map(numbers) = ArgMin Ones;
+            New argmin_axes(keepdims(&$c.axes)).map(numbers) = ArgMin Kept;
         }
     };
     (@forms $all:ident, $source_name:literal $is_par:literal $of:ident, ($c:ident, $out:ident) $source:expr;
@@ -272,6 +272,7 @@ macro_rules! reductions {
 }
 
 /// Positions as elements.
+#[allow(clippy::needless_pass_by_value, reason = "a function for `map`")]
 fn numbers<A: Element, D: Dimension>(positions: Array<usize, D>) -> Array<A, D> {
     positions.mapv(|position| A::from_usize(position).expect("a small number"))
 }
