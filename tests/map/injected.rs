@@ -265,7 +265,7 @@ fn assert_lies_do_no_harm<T: Token>(forms: &[Form<Probe<T>>], shape: [usize; 3])
 fn operations_that_lie() {
     let _turn = probe::turn();
     let copied: Vec<_> = forms_of_copied().into_iter().chain(base_operations_of_copied()).collect();
-    for shape in [[2, 9, 3], [3, 40, 33], [17, 5, 8]] {
+    for shape in common::sample(2, [[2, 9, 3], [3, 40, 33], [17, 5, 8]]) {
         assert_lies_do_no_harm(&copied, shape);
     }
     for shape in [[2, 17, 1], [9, 1, 2]] {

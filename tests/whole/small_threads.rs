@@ -48,7 +48,7 @@ fn cases<A: Element>(
     len: usize,
     one: impl Fn() -> A,
 ) {
-    for ndim in ndims.into_iter().step_by(if common::is_thorough() { 1 } else { 2 }) {
+    for ndim in ndims.into_iter().step_by(if common::is_thorough() { 1 } else { 4 }) {
         let (layout, set, sizes) = (ndim / 3 % 4, ndim % 3, shape(ndim, len));
         let is_reduced = |&axis: &usize| if set < 2 { axis % 2 == set } else { axis >= ndim / 2 };
         let (axes, others): (Vec<usize>, Vec<usize>) = (0..ndim).partition(is_reduced);
