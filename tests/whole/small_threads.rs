@@ -83,7 +83,7 @@ fn more_operands(sizes: &[usize], axes: &[usize], layout: Lie) {
     let mut out = x.clone();
     small("apply of 5", || {
         broadcast_apply(&mut out, (&kept, &row, &other, &x, &row), |out, a, b, c, d, e| {
-            *out = a + b + c + d + e
+            *out = a + b + c + d + e;
         })
     });
     small("into_broadcast_map", || out.into_broadcast_map((&other, &row), |&a, &b, &c| a + b + c).is_ok());

@@ -169,9 +169,9 @@ pub(crate) fn map(input: &mut Input<'_>) {
         1..=3 => of_type!(number, map_2(input)),
         4 => {
             if input.one_in(2) {
-                map_3(input)
+                map_3(input);
             } else {
-                map_4(input)
+                map_4(input);
             }
         }
         5 => unlike_2(input),
