@@ -79,6 +79,12 @@ pub mod compiled {
     use ndarray_broadcast::prelude::*;
     use ndarray_broadcast::{broadcast_map, fused};
 
+    /// The forms for the numbers that several programs try them with.
+    #[cfg(feature = "tests")]
+    pub fn forms() -> usize {
+        crate::forms::forms::<f64>().len() + crate::forms::base_operations::<f64>().len()
+    }
+
     pub fn sums() {
         sums_of_one::<u8>();
         sums_of_one::<u64>();

@@ -162,7 +162,8 @@ fn by_value(shape: (usize, usize), f_order: bool) {
         let shared = std::mem::take(a).into_shared();
         drop(shared.clone().into_broadcast_map(&*row, times));
     });
-    new("try_materialize, transposed", &|(a, ..)| drop(a.t().try_materialize().unwrap()));
+    // a copy drops what it made
+    each("try_materialize, transposed", &|(a, ..)| drop(a.t().try_materialize().unwrap()));
     each("materialize_into, transposed", &|(a, _, out)| a.materialize_into(&mut out.view_mut()).unwrap());
     each("Batch::zip_map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().zip_map((), a.ncols(), copy).unwrap()));
     each("Batch::sum_batch_to of a batch", &|(a, row, _)| {
@@ -265,7 +266,7 @@ fn assert_lies_do_no_harm<T: Token>(forms: &[Form<Probe<T>>], shape: [usize; 3])
 fn operations_that_lie() {
     let _turn = probe::turn();
     let copied: Vec<_> = forms_of_copied().into_iter().chain(base_operations_of_copied()).collect();
-    for shape in [[2, 9, 3], [3, 40, 33], [17, 5, 8]] {
+    for shape in common::sample(2, [[2, 9, 3], [3, 40, 33], [17, 5, 8]]) {
         assert_lies_do_no_harm(&copied, shape);
     }
     for shape in [[2, 17, 1], [9, 1, 2]] {

@@ -131,7 +131,7 @@ fn an_output_in_another_order_has_the_same_bits() {
         [40, 701, 30],
         [700, 4, 33],
     ];
-    for shape in shapes {
+    for shape in common::sample(3, shapes) {
         let mut number = 0_u16;
         let terms = Array::from_shape_simple_fn(shape, || {
             number = number.wrapping_mul(31).wrapping_add(7);

@@ -90,7 +90,7 @@ where
         &[3, 200_000],
     ];
     let all = shapes.iter().flat_map(|shape| [C, F, Rows, Second, Reversed, Gap].map(|lie| (*shape, lie)));
-    for (shape, lie) in common::sample(5, all) {
+    for (shape, lie) in common::sample(11, all) {
         let (numbers, wrapped) = (lie.array(shape, of), lie.array(shape, |k| wrap(of(k))));
         for set in 0..1 << shape.len() {
             let axes: Vec<usize> = (0..shape.len()).filter(|axis| set >> axis & 1 == 1).collect();
