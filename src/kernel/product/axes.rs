@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::tiles::{ROWS, TERMS};
-use super::ways::LIBRARY_SIDE;
+use super::tiles::ROWS;
+use super::ways::{DOT_TERMS, LIBRARY_SIDE};
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
 use core::mem::{replace, swap};
@@ -94,7 +94,7 @@ impl Sides {
     /// Whether there are few rows and terms, and columns of near terms. All ways add so few terms in their order.
     #[inline]
     pub(super) fn has_few_terms(&self) -> bool {
-        self.rows.len < ROWS && self.terms.len < TERMS && self.has_near_terms()
+        self.rows.len < ROWS && self.terms.len < DOT_TERMS && self.has_near_terms()
     }
 
     /// Whether the terms of the second factor are nearer than its columns.
