@@ -8,12 +8,12 @@
 //! | way | for | order of addition |
 //! |---|---|---|
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
-//! | dots | up to 3 rows, and columns of contiguous terms: 64 of them, or vectors | pairwise |
-//! | tiles | everything else: 4 rows and 8 columns of the result in registers, and loops for sizes that the compiler knows | 64 terms in their order, and these sums pairwise |
+//! | dots | up to 3 rows, and columns of near terms: 16 of them, or vectors | pairwise |
+//! | tiles | everything else: 4 rows and 8 columns of the result in registers, and loops for few terms | 64 terms in their order, and these sums pairwise |
 //!
 //! A factor that a way cannot read in place is copied, matrix by matrix, and once where it is read again. Arrays with gaps are cut
-//! until copies are small, but for pairs of vectors, which are sums of a closure's results. What strides of 0 repeat is computed once.
-//! Neither cuts nor threads change the way, and with it the order of addition.
+//! until copies are small; the library reads its own in place, or from one copy. Elements that strides of 0 repeat are computed
+//! once. Neither cuts nor threads change the way, and with it the order of addition.
 
 #![forbid(unsafe_code)]
 
@@ -153,6 +153,7 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
         Way::of::<T>(&Plan::new(&layouts, has_library::<T>()).sides)
     }
 
+    /// The same products, borrowed for one call.
     fn reborrowed(&mut self) -> Products<'_, T> {
         Products { out: self.out.view_mut(), a: self.a.view(), b: self.b.view() }
     }
@@ -214,13 +215,12 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
 /// Computes products on several threads, in halves.
 fn on_threads<T: LinalgScalar + Send + Sync>(products: Products<'_, T>, way: Way) {
     let (lens, axis) = ([products.out.len(), products.a.len(), products.b.len()], products.sides()[1]);
-    let whole = if are_many(lens, Some(&products.a.len_of(axis))) {
-        products.halved(way, UNCUT_BY_THREADS, |[first, second]| {
-            in_two(|| on_threads(first, way), || on_threads(second, way));
-        })
-    } else {
-        Some(products)
-    };
+    if !are_many(lens, Some(&products.a.len_of(axis))) {
+        return in_parts(products, way);
+    }
+    let whole = products.halved(way, UNCUT_BY_THREADS, |[first, second]| {
+        in_two(|| on_threads(first, way), || on_threads(second, way));
+    });
     if let Some(products) = whole {
         in_parts(products, way);
     }
