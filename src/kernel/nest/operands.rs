@@ -153,11 +153,6 @@ impl<'a> RawInputs<'a> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
     }
 
-    /// Whether the last axis of every array has stride 0.
-    pub(crate) fn are_repeated(&self) -> bool {
-        (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
-    }
-
     /// The pointers of an output and of the inputs.
     #[inline(always)]
     pub(super) fn pointers(&self, out: *mut u8) -> [*mut u8; OPERANDS] {

@@ -561,20 +561,6 @@ pub(crate) const fn can_leak<A>() -> bool {
     !needs_drop::<A>() && size_of::<A>() > 0 && size_of::<A>() <= 64 && align_of::<A>() <= 64
 }
 
-impl<'a, A, B> Inputs<'a, (A, B)> {
-    /// The elements of each array, if it is in standard layout and has some.
-    #[inline]
-    pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
-        let [first, second] = [self.standard_len(0), self.standard_len(1)];
-        let (a, b) = (self.at[0].cast(), self.at[1].cast());
-        // SAFETY: The elements are contiguous, as was just checked. Inputs are made of arrays of these types, which they borrow
-        // for `'a`.
-        unsafe {
-            (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
-        }
-    }
-}
-
 impl<'a, A> Output<'a, Slot<'_, A>> {
     /// The slots of an array that is not initialised.
     ///

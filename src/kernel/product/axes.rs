@@ -175,7 +175,7 @@ impl Plan {
     fn push(&mut self, outer: Loop) {
         match self.loops.last_mut() {
             Some(inner) if outer.by == inner.by.map(|by| by.wrapping_mul(inner.len)) => {
-                inner.len *= outer.len
+                inner.len *= outer.len;
             }
             _ => self.loops.push(outer),
         }
