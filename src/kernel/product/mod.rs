@@ -22,7 +22,7 @@ mod tiles;
 mod ways;
 
 use axes::{Layout, Plan};
-use ways::{CHUNK, Way, has_library, multiply, suits_library};
+use ways::{LIBRARY_MULTIPLICATIONS, LIBRARY_SIDE, Way, has_library, multiply, suits_library};
 
 use super::bases::for_each_base;
 use super::fail;
@@ -35,14 +35,6 @@ use ndarray::{
     Array, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray, Dimension, IxDyn,
     LinalgScalar,
 };
-use tiles::TERMS;
-
-/// The most elements of products with gaps that are copied at once.
-const COPIED: usize = 3 << 12;
-/// The most rows or columns that are not cut for copies.
-const UNCUT: usize = 8;
-/// The most rows or columns that are not cut for threads: for fewer, the library spends too much time on packing the other matrix.
-const UNCUT_BY_THREADS: usize = 63;
 
 /// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
 ///
@@ -190,10 +182,10 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
             let middle = self.out.len_of(axis) / 2;
             multiply_both(self.split(axis, middle));
         } else if self.out.len_of(longest) > uncut {
-            let middle = (self.out.len_of(longest) / 2).next_multiple_of(UNCUT);
+            let middle = (self.out.len_of(longest) / 2).next_multiple_of(LIBRARY_SIDE);
             multiply_both(self.split(longest, middle));
         } else {
-            let chunk = if way == Way::Dots { CHUNK } else { TERMS };
+            let chunk = way.chunk();
             let chunks = self.a.len_of(columns).div_ceil(chunk);
             if chunks == 1 || way == Way::Library {
                 return Some(self);
@@ -218,7 +210,8 @@ fn on_threads<T: LinalgScalar + Send + Sync>(products: Products<'_, T>, way: Way
     if !are_many(lens, Some(&products.a.len_of(axis))) {
         return in_parts(products, way);
     }
-    let whole = products.halved(way, UNCUT_BY_THREADS, |[first, second]| {
+    // for fewer rows, the library spends too much time on packing the other matrix
+    let whole = products.halved(way, 8 * LIBRARY_SIDE - 1, |[first, second]| {
         in_two(|| on_threads(first, way), || on_threads(second, way));
     });
     if let Some(products) = whole {
@@ -261,8 +254,11 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
         );
     }
     let mut products = Products { out, a, b };
-    if way != Way::Library && products.out.len() + products.a.len() + products.b.len() > COPIED {
-        match products.halved(way, UNCUT, |both| both.into_iter().for_each(|part| in_parts(part, way))) {
+    if way != Way::Library
+        && products.out.len() + products.a.len() + products.b.len() > 3 * LIBRARY_MULTIPLICATIONS
+    {
+        match products.halved(way, LIBRARY_SIDE, |both| both.into_iter().for_each(|part| in_parts(part, way)))
+        {
             Some(whole) => products = whole,
             None => return,
         }
