@@ -16,7 +16,7 @@ use ndarray::{
     Array, Array3, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis, Dimension, Ix0,
     Ix1, Ix2, Ix3, Ix4, ShapeBuilder,
 };
-use ndarray_broadcast::base_op::{Add, MatMul, MatVec, Mul};
+use ndarray_broadcast::base_op::{Add, Inner, MatMul, MatVec, Mul};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, Signature};
 use std::hint::black_box;
@@ -233,7 +233,25 @@ fn small_matrices(c: &mut Criterion) {
     baseline!(group, "(1000;6,6)x(1000;6,6)", 36_000, loops);
     let x = six.batch::<Ix2>().expect("a base");
     fused!(group, "(1000;6,6)x(1000;6,6)", MatMul, x, x);
+    shared_and_turned(&mut group);
     group.finish();
+}
+
+/// A matrix that thin ones share, pairs of vectors that broadcast on both sides, and a matrix that is reversed or transposed.
+fn shared_and_turned(group: &mut BenchmarkGroup<'_, WallTime>) {
+    for (n, columns) in [(5, 3), (16, 2), (64, 1)] {
+        let (one, thin) = (filled((n, n)), filled((2000, n, columns)));
+        let (x, y) = (one.batch::<Ix2>().expect("a base"), thin.batch::<Ix2>().expect("a base"));
+        fused!(group, format!("({n},{n})x(2000;{n},{columns})"), MatMul, x, y);
+    }
+    let (rows, columns) = (filled((300, 1, 10)), filled((1, 300, 10)));
+    let (x, y) = (rows.batch::<Ix1>().expect("a base"), columns.batch::<Ix1>().expect("a base"));
+    fused!(group, "(300,1;10)x(1,300;10)", Inner, x, y);
+    let (matrix, vector) = (filled((512, 512)), filled(512));
+    let y = vector.batch::<Ix1>().expect("a base");
+    for (case, m) in [("transposed", matrix.t()), ("reversed", matrix.slice(ndarray::s![.., ..;-1]))] {
+        fused!(group, format!("512/{case}"), MatVec, m.batch::<Ix2>().expect("a base"), y);
+    }
 }
 
 /// Scalars `(1000, 2;)` times `(2; 6, 6)`, and sums of `(2; 6)` and `(1000, 2; 6)`.

@@ -6,8 +6,8 @@ use approx::assert_abs_diff_eq;
 use common::Lie::{C, F, Gap, Reversed, Rows, Second};
 use common::{Lie, aligned_right, indices, is_thorough, joint, read_at, sample};
 use ndarray::{
-    Array, Array1, Array2, Array3, Array4, ArrayD, ArrayRef, Axis, Dimension, Ix1, Ix2, IxDyn, LinalgScalar,
-    ShapeBuilder, array,
+    Array, Array1, Array2, Array3, Array4, ArrayD, ArrayRef, Axis, CowArray, Dimension, Ix1, Ix2, IxDyn,
+    LinalgScalar, ShapeBuilder, array,
 };
 use ndarray_broadcast::bounds::{BaseOp, LessAxes};
 use ndarray_broadcast::prelude::*;
@@ -231,6 +231,78 @@ fn shared_operands_equal_one_for_each() {
                 check(base_op::MatVec, &x, &q, &naive([&a, &w], [m, n, 1], [2, 1]), &context);
                 check(base_op::VecMat, &p, &y, &naive([&v, &b], [1, n, m], [1, 2]), &context);
             }
+        }
+    }
+}
+
+/// Batch axes along which one operand or each of two has one element, of arrays with swapped, reversed and repeated axes.
+#[test]
+fn one_sided_batch_axes_of_each_stride() {
+    /// A matrix of each batch element, as a view of `memory`.
+    fn matrices<T: Clone>(memory: &ArrayD<T>, variant: usize) -> CowArray<'_, T, IxDyn> {
+        let (mut view, last) = (memory.view(), memory.ndim() - 1);
+        match variant {
+            0 => view.swap_axes(last - 1, last),
+            1 => view.invert_axis(Axis(last)),
+            2 => view.invert_axis(Axis(last - 1)),
+            3 => (0..=last).for_each(|axis| view.invert_axis(Axis(axis))),
+            _ => {}
+        }
+        view.into()
+    }
+    fn products<T: LinalgScalar + Into<f64> + From<i8> + Send + Sync>() {
+        let sizes = [[3, 5, 2], [9, 17, 10], [1, 20, 3], [4, 70, 1], [5, 0, 4], [6, 6, 6]];
+        let batches =
+            [[&[4, 1][..], &[1, 3]], [&[2], &[3, 2]], [&[], &[3, 2]], [&[3, 2], &[]], [&[2, 1, 3], &[4, 1]]];
+        for (i, (sizes, [of_a, of_b])) in
+            sizes.iter().flat_map(|sizes| batches.iter().map(move |batches| (*sizes, *batches))).enumerate()
+        {
+            let [m, n, p] = sizes;
+            for variant in sample(3, 0..5) {
+                let other = (variant + i) % 5;
+                let shape = |batch: &[usize], [x, y]: [usize; 2], variant| {
+                    [batch, &if variant == 0 { [y, x] } else { [x, y] }].concat()
+                };
+                let (a, b) = (
+                    lying::<T>(&shape(of_a, [m, n], variant), C),
+                    lying::<T>(&shape(of_b, [n, p], other), C),
+                );
+                let (a, b) = (matrices(&a, variant), matrices(&b, other));
+                let expected = naive([&a.to_owned(), &b.to_owned()], sizes, [2, 2]);
+                let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
+                check(base_op::MatMul, &x, &y, &expected, &(of_a, of_b, sizes, variant, other));
+                if p == 1 {
+                    let v = b.index_axis(Axis(b.ndim() - 1), 0);
+                    let y = v.batch::<Ix1>().unwrap();
+                    check(base_op::MatVec, &x, &y, &expected, &(of_a, of_b, sizes, variant, other));
+                }
+            }
+        }
+    }
+    products::<f32>();
+    products::<i16>();
+}
+
+/// Vectors whose batches broadcast on both sides, rows of one element that is repeated, and terms of stride 0.
+#[test]
+fn repeated_elements() {
+    for terms in [1, 5, 9, 70] {
+        let (a, b) = (lying::<f64>(&[6, 1, terms], C), lying::<f64>(&[1, 7, terms], Reversed));
+        let expected = naive([&a, &b], [1, terms, 1], [1, 1]);
+        check(base_op::Inner, &a.batch::<Ix1>().unwrap(), &b.batch::<Ix1>().unwrap(), &expected, &terms);
+        let (row, column) = (lying::<f32>(&[2, 1, terms], C), lying::<f32>(&[2, 9, 1], C));
+        let (rows, columns) =
+            (row.broadcast(vec![2, 9, terms]).unwrap(), column.broadcast(vec![2, 9, terms]).unwrap());
+        for (a, b) in [(&rows, &rows), (&columns, &columns), (&rows, &columns), (&columns, &rows)] {
+            let turned = b.view().permuted_axes(vec![0, 2, 1]);
+            let expected = naive([&a.to_owned(), &turned.to_owned()], [9, terms, 9], [2, 2]);
+            check(
+                base_op::MatMul,
+                &a.batch::<Ix2>().unwrap(),
+                &turned.batch::<Ix2>().unwrap(),
+                &expected,
+                &terms,
+            );
         }
     }
 }

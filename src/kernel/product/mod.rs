@@ -8,12 +8,12 @@
 //! | way | for | order of addition |
 //! |---|---|---|
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
-//! | dots | up to 3 rows, and columns of contiguous terms: 64 of them, or vectors | pairwise |
-//! | tiles | everything else: 4 rows and 8 columns of the result in registers, and loops for sizes that the compiler knows | 64 terms in their order, and these sums pairwise |
+//! | dots | up to 3 rows, and columns of near terms: 16 of them, or vectors | pairwise |
+//! | tiles | everything else: 4 rows and 8 columns of the result in registers, and loops for few terms | 64 terms in their order, and these sums pairwise |
 //!
 //! A factor that a way cannot read in place is copied, matrix by matrix, and once where it is read again. Arrays with gaps are cut
-//! until copies are small, but for pairs of vectors, which are sums of a closure's results. What strides of 0 repeat is computed once.
-//! Neither cuts nor threads change the way, and with it the order of addition.
+//! until copies are small; the library reads its own in place, or from one copy. Elements that strides of 0 repeat are computed
+//! once. Neither cuts nor threads change the way, and with it the order of addition.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +22,7 @@ mod tiles;
 mod ways;
 
 use axes::{Layout, Plan};
-use ways::{CHUNK, Way, has_library, multiply, suits_library};
+use ways::{LIBRARY_MULTIPLICATIONS, LIBRARY_SIDE, Way, has_library, multiply, suits_library};
 
 use super::bases::{for_each_base, on_this_thread};
 use super::fail;
@@ -35,14 +35,6 @@ use ndarray::{
     Array, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray, Dimension, IxDyn,
     LinalgScalar,
 };
-use tiles::TERMS;
-
-/// The most elements of products with gaps that are copied at once.
-const COPIED: usize = 3 << 12;
-/// The most rows or columns that are not cut for copies.
-const UNCUT: usize = 8;
-/// The most rows or columns that are not cut for threads: for fewer, the library spends too much time on packing the other matrix.
-const UNCUT_BY_THREADS: usize = 63;
 
 /// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
 ///
@@ -153,6 +145,7 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
         Way::of::<T>(&Plan::new(&layouts, has_library::<T>()).sides)
     }
 
+    /// The same products, borrowed for one call.
     fn reborrowed(&mut self) -> Products<'_, T> {
         Products { out: self.out.view_mut(), a: self.a.view(), b: self.b.view() }
     }
@@ -189,10 +182,10 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
             let middle = self.out.len_of(axis) / 2;
             multiply_both(self.split(axis, middle));
         } else if self.out.len_of(longest) > uncut {
-            let middle = (self.out.len_of(longest) / 2).next_multiple_of(UNCUT);
+            let middle = (self.out.len_of(longest) / 2).next_multiple_of(LIBRARY_SIDE);
             multiply_both(self.split(longest, middle));
         } else {
-            let chunk = if way == Way::Dots { CHUNK } else { TERMS };
+            let chunk = way.chunk();
             let chunks = self.a.len_of(columns).div_ceil(chunk);
             if chunks == 1 || way == Way::Library {
                 return Some(self);
@@ -214,13 +207,13 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
 /// Computes products on several threads, in halves.
 fn on_threads<T: LinalgScalar + Send + Sync>(products: Products<'_, T>, way: Way) {
     let (lens, axis) = ([products.out.len(), products.a.len(), products.b.len()], products.sides()[1]);
-    let whole = if are_many(lens, Some(&products.a.len_of(axis))) {
-        products.halved(way, UNCUT_BY_THREADS, |[first, second]| {
-            in_two(|| on_threads(first, way), || on_threads(second, way));
-        })
-    } else {
-        Some(products)
-    };
+    if !are_many(lens, Some(&products.a.len_of(axis))) {
+        return in_parts(products, way);
+    }
+    // for fewer rows, the library spends too much time on packing the other matrix
+    let whole = products.halved(way, 8 * LIBRARY_SIDE - 1, |[first, second]| {
+        in_two(|| on_threads(first, way), || on_threads(second, way));
+    });
     if let Some(products) = whole {
         in_parts(products, way);
     }
@@ -262,8 +255,11 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
         );
     }
     let mut products = Products { out, a, b };
-    if way != Way::Library && products.out.len() + products.a.len() + products.b.len() > COPIED {
-        match products.halved(way, UNCUT, |both| both.into_iter().for_each(|part| in_parts(part, way))) {
+    if way != Way::Library
+        && products.out.len() + products.a.len() + products.b.len() > 3 * LIBRARY_MULTIPLICATIONS
+    {
+        match products.halved(way, LIBRARY_SIDE, |both| both.into_iter().for_each(|part| in_parts(part, way)))
+        {
             Some(whole) => products = whole,
             None => return,
         }

@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::axes::{A, B, OUT, Sides};
+use super::axes::{A, B, Sides};
 use super::ways::{Matrices, Multiply, times};
+use crate::kernel::nest::WIDE;
 use alloc::vec::Vec;
 use core::array::from_fn;
 use ndarray::LinalgScalar;
@@ -13,9 +14,6 @@ use ndarray::LinalgScalar;
 pub(super) const TERMS: usize = 64;
 /// Rows of a tile.
 pub(super) const ROWS: usize = 4;
-
-/// Columns of a tile of one row, whose sums do not wait for each other.
-const WIDE: usize = 32;
 
 /// Any rows, terms and columns, in tiles.
 pub(super) struct Tiles;
@@ -34,6 +32,7 @@ impl<T: LinalgScalar> Multiply<T> for Tiles {
 fn columns<T: LinalgScalar>(matrices: &mut Matrices<'_, T>) {
     let (columns, mut column) = (matrices.sides.columns.len, 0);
     while column < columns {
+        // sums of few rows wait for each other, unless there are many
         if matrices.sides.rows.len < ROWS && columns - column >= WIDE {
             for row in 0..matrices.sides.rows.len {
                 tile::<T, 1, WIDE>(matrices, row, column);
@@ -84,7 +83,7 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize>(
 ) {
     let &mut Matrices { ref mut out, a, b, sides: Sides { rows, terms, columns }, at, are_swapped, .. } =
         matrices;
-    let [to, at_a] = [OUT, A].map(|k| at[k].wrapping_add(row.wrapping_mul(rows.by[k])));
+    let [to, at_a] = [0, A].map(|k| at[k].wrapping_add(row.wrapping_mul(rows.by[k])));
     let a: [&[T]; R] = from_fn(|r| &a[at_a.wrapping_add(r.wrapping_mul(rows.by[A]))..][..terms.len]);
     let mut at_b = at[B] + column;
     // sums of 2^n chunks of terms, joined like the carries of a binary counter
@@ -116,12 +115,12 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize>(
         before.push(sums);
     };
     for (r, sums) in sums.iter().enumerate() {
-        let to = to.wrapping_add(r.wrapping_mul(rows.by[OUT]));
-        if columns.by[OUT] == 1 {
+        let to = to.wrapping_add(r.wrapping_mul(rows.by[0]));
+        if columns.by[0] == 1 {
             out[to + column..][..C].copy_from_slice(sums);
         } else {
             for (c, &sum) in sums.iter().enumerate() {
-                out[to.wrapping_add((column + c).wrapping_mul(columns.by[OUT]))] = sum;
+                out[to.wrapping_add((column + c).wrapping_mul(columns.by[0]))] = sum;
             }
         }
     }

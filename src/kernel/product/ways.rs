@@ -2,8 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::COPIED;
-use super::axes::{A, B, Loop, OUT, Plan, Sides};
+use super::axes::{A, B, Loop, Plan, Sides};
 use super::tiles::{ROWS, TERMS, Tiles};
 use crate::kernel::memory::List;
 use crate::kernel::nest::{ROUNDS, WIDE};
@@ -16,12 +15,9 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Ix2, LinalgScalar, ShapeBuilder, StrideShape};
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
-const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
+pub(super) const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
 /// The fewest rows, terms and columns for which the library is as fast or faster.
 pub(super) const LIBRARY_SIDE: usize = 8;
-/// The terms of a dot product that are added in registers.
-pub(super) const CHUNK: usize = ROUNDS * WIDE;
-
 /// What decides the order of additions.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Way {
@@ -33,14 +29,19 @@ pub(super) enum Way {
 impl Way {
     #[inline]
     pub(super) fn of<T: 'static>(sides: &Sides) -> Self {
-        let [rows, terms, columns] = sides.lens();
+        let [rows, _, columns] = sides.lens();
         if suits_library::<T>(sides.lens()) {
             Self::Library
-        } else if rows < ROWS && sides.has_near_terms() && (terms >= TERMS || rows * columns == 1) {
+        } else if rows < ROWS && sides.has_near_terms() && (!sides.has_few_terms() || rows * columns == 1) {
             Self::Dots
         } else {
             Self::Tiles
         }
+    }
+
+    /// The terms that are added in registers, before the sums of these are joined.
+    pub(super) fn chunk(self) -> usize {
+        if self == Self::Dots { ROUNDS * WIDE } else { TERMS }
     }
 }
 
@@ -69,11 +70,11 @@ pub(super) fn multiply<T: LinalgScalar>(out: &mut [T], [a, b]: [&[T]; 2], plan: 
     } else if [rows, terms, columns].into_iter().flat_map(|l| l.by).any(|by| by.cast_signed() < 0) {
         return false;
     }
-    let are_small = copies.iter().flatten().all(|copy| copy.len() <= COPIED);
+    let are_small = copies.iter().flatten().all(|copy| copy.len() <= 3 * LIBRARY_MULTIPLICATIONS);
     if are_small {
         let each = match way {
             Way::Library => each_product::<T, Library>,
-            Way::Dots => each_product::<T, Dots<PAIRWISE>>,
+            Way::Dots => each_product::<T, Dots<0>>,
             Way::Tiles => in_order(&plan.sides, reads_terms),
         };
         let factors = if plan.are_swapped { [b, a] } else { [a, b] };
@@ -94,14 +95,14 @@ struct Products<'m, T> {
 #[inline]
 fn in_order<T: LinalgScalar>(sides: &Sides, reads_terms: bool) -> fn(Products<'_, T>) {
     let n = sides.terms.len;
-    let is_square = !reads_terms && sides.columns.len == n && sides.columns.by[OUT] == 1;
+    let is_square = !reads_terms && sides.columns.len == n && sides.columns.by[0] == 1;
     macro_rules! ways {
         ($($n:literal)*) => {
             match n {
                 $($n if is_square => each_product::<T, Square<$n>>,
                 $n if reads_terms => each_product::<T, Dots<$n>>,)*
                 8 if reads_terms => each_product::<T, Dots<8>>,
-                _ if reads_terms => each_product::<T, Dots<IN_ORDER>>,
+                _ if reads_terms => each_product::<T, Dots<1>>,
                 _ => each_product::<T, Tiles>,
             }
         };
@@ -170,7 +171,7 @@ fn each_product<T: LinalgScalar, M: Multiply<T>>(products: Products<'_, T>) {
 #[inline(always)]
 fn place(mut at: [usize; 3], loops: &[Loop], mut i: usize) -> [usize; 3] {
     for l in loops {
-        at = [OUT, A, B].map(|k| at[k].wrapping_add((i % l.len).wrapping_mul(l.by[k])));
+        at = [0, A, B].map(|k| at[k].wrapping_add((i % l.len).wrapping_mul(l.by[k])));
         i /= l.len;
     }
     at
@@ -228,7 +229,7 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
         let Sides { rows, terms, .. } = sides;
-        let is_packed = [rows.len, rows.by[OUT], rows.by[A], terms.by[B]] == [N; 4];
+        let is_packed = [rows.len, rows.by[0], rows.by[A], terms.by[B]] == [N; 4];
         for _ in 0..inner.len {
             let [mut to, mut at_a, at_b] = at;
             if is_packed {
@@ -243,7 +244,7 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
                 for _ in 0..rows.len {
                     let [sums] = products::<T, 1, N>([&a[at_a..][..N]], |k, c| b[k][c], are_swapped);
                     out[to..][..N].copy_from_slice(&sums);
-                    (to, at_a) = (to.wrapping_add(rows.by[OUT]), at_a.wrapping_add(rows.by[A]));
+                    (to, at_a) = (to.wrapping_add(rows.by[0]), at_a.wrapping_add(rows.by[A]));
                 }
             }
             at = inner.next(at);
@@ -285,29 +286,26 @@ impl<T: LinalgScalar> Multiply<T> for Library {
         for _ in 0..inner.len {
             let a = ArrayView2::from_shape(shape(A, [rows, terms]), &a[at[A]..]).expect("a matrix");
             let b = ArrayView2::from_shape(shape(B, [terms, columns]), &b[at[B]..]).expect("a matrix");
-            let to = ArrayViewMut2::from_shape(shape(OUT, [rows, columns]), &mut out[at[OUT]..]);
+            let to = ArrayViewMut2::from_shape(shape(0, [rows, columns]), &mut out[at[0]..]);
             general_mat_mul(T::one(), &a, &b, T::zero(), &mut to.expect("a matrix"));
             at = inner.next(at);
         }
     }
 }
 
-/// Rows by columns of `N` contiguous terms, which are added in their order; of any number of terms, if `N` is [`IN_ORDER`]; or
-/// [`PAIRWISE`].
+/// Rows by columns of `N` contiguous terms, which are added in their order. If `N` is 0, there are any number of terms, which are
+/// added pairwise; if it is 1, in their order.
 struct Dots<const N: usize>;
-
-const PAIRWISE: usize = 0;
-const IN_ORDER: usize = 1;
 
 impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
     // wider vectors take longer for so few terms
-    const IS_WIDE: bool = N != IN_ORDER;
+    const IS_WIDE: bool = N != 1;
 
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
         let Sides { rows, terms, columns } = sides;
-        let len = if N > IN_ORDER { N } else { terms.len };
-        let is_packed = [columns.len, columns.by[B]] == [N; 2] && [rows.len, columns.by[OUT]] == [1; 2];
+        let len = if N > 1 { N } else { terms.len };
+        let is_packed = [columns.len, columns.by[B]] == [N; 2] && [rows.len, columns.by[0]] == [1; 2];
         for _ in 0..inner.len {
             let [mut to, mut at_a, at_b] = at;
             if is_packed {
@@ -322,17 +320,17 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
                 for _ in 0..columns.len {
                     let y = &b[at_column..][..len];
                     out[to_column] = match N {
-                        PAIRWISE if len > CHUNK => dot(x, y, are_swapped),
-                        PAIRWISE => dot_of_chunk(x, y, are_swapped),
+                        0 if len > ROUNDS * WIDE => dot(x, y, are_swapped),
+                        0 => dot_of_chunk(x, y, are_swapped),
                         _ => {
                             let first = times(x[0], y[0], are_swapped);
                             (1..len).fold(first, |sum, i| sum + times(x[i], y[i], are_swapped))
                         }
                     };
-                    to_column = to_column.wrapping_add(columns.by[OUT]);
+                    to_column = to_column.wrapping_add(columns.by[0]);
                     at_column = at_column.wrapping_add(columns.by[B]);
                 }
-                (to, at_a) = (to.wrapping_add(rows.by[OUT]), at_a.wrapping_add(rows.by[A]));
+                (to, at_a) = (to.wrapping_add(rows.by[0]), at_a.wrapping_add(rows.by[A]));
             }
             at = inner.next(at);
         }
@@ -344,7 +342,7 @@ impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
 fn dot<T: LinalgScalar>(x: &[T], y: &[T], are_swapped: bool) -> T {
     // sums of 2^n chunks, joined like the carries of a binary counter
     let mut before = List::<T, 8>::new();
-    let mut chunks = x.chunks(CHUNK).zip(y.chunks(CHUNK)).zip(1_usize..).peekable();
+    let mut chunks = x.chunks(ROUNDS * WIDE).zip(y.chunks(ROUNDS * WIDE)).zip(1_usize..).peekable();
     let mut sum = T::zero();
     while let Some(((x, y), chunk)) = chunks.next() {
         let joined = if chunks.peek().is_none() { before.len() } else { chunk.trailing_zeros() as usize };
