@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::panels::{NARROW, Panels, ROUNDS, WIDE};
-use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
+use super::panels::{NARROW, Panels, ROUNDS, WIDE, scaled};
+use super::{
+    Dropped, ErasedNest, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST,
+};
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 pub(crate) struct Block {
@@ -49,8 +51,8 @@ impl ErasedNest {
         self.operands.plain.contains(k)
     }
 
-    /// Calls `then` with blocks of the two innermost loops.
-    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(&Block)) {
+    /// A block of the two innermost loops, and the loops outside.
+    pub(super) fn block(&self) -> (Block, &[Loop]) {
         let (mut block, mut outer) = (Block::new(self.operands.at), &self.loops[..]);
         for l in [&mut block.row, &mut block.rows] {
             if let Some((inner, others)) = outer.split_last() {
@@ -58,36 +60,46 @@ impl ErasedNest {
             }
         }
         block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info.row_loops);
-        for_each_index(outer, &self.operands.at, &mut |at| {
-            block.at = *at;
-            then(&block);
-        });
+        (block, outer)
     }
 
-    /// Calls `then` with each part of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
-    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest)) {
-        self.cut_from(0, tile, &mut ErasedNest::new(), then);
+    /// Calls `then` with blocks of the two innermost loops.
+    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(&Block)) {
+        let (mut block, outer) = self.block();
+        block.for_each_along(outer, &self.operands.at, then);
     }
 
-    /// [`for_each_tile`](Self::for_each_tile) of a nest whose loops outside of the one at `place` are cut. Each part is made in
-    /// `scratch`.
+    /// Cuts the nest into tiles of at most `tile[i]` steps of loop `i`. Calls `then` with the first one of those with the same
+    /// loops, and with the loops from one to the next. A tile has no loops of one step.
+    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest, &[Loop])) {
+        self.cut_from(0, tile, &mut ErasedNest::new(), &mut Loops::new(), then);
+    }
+
+    /// [`for_each_tile`](Self::for_each_tile) of a nest whose loops outside of the one at `place` are cut, with the loops between
+    /// `tiles`. The first tile is made in `scratch`.
     fn cut_from(
         &mut self,
         place: usize,
         tile: &[usize],
         scratch: &mut ErasedNest,
-        then: &mut dyn FnMut(&mut ErasedNest),
+        tiles: &mut Loops,
+        then: &mut dyn FnMut(&mut ErasedNest, &[Loop]),
     ) {
         let Some(&whole) = self.loops.get(place) else {
             scratch.copy_from(self);
             scratch.loops.retain(|l| l.len > 1);
-            return then(scratch);
+            return then(scratch, tiles);
         };
-        let (at, most) = (self.operands.at, tile[place].max(1));
-        for done in (0..whole.len).step_by(most) {
-            self.operands.at = whole.moved(&at, [done; 2]);
-            self.loops[place].len = most.min(whole.len - done);
-            self.cut_from(place + 1, tile, scratch, then);
+        let (at, outside, steps) = (self.operands.at, tiles.len(), tile[place].clamp(1, whole.len));
+        let (full, rest) = (whole.len / steps, whole.len % steps);
+        for (len, count, first) in [(steps, full, 0), (rest, 1, whole.len - rest)] {
+            if len > 0 {
+                self.operands.at = whole.moved(&at, [first; 2]);
+                self.loops[place].len = len;
+                tiles.push(Loop { len: count, strides: scaled(&whole.strides, len), ..whole });
+                self.cut_from(place + 1, tile, scratch, tiles, then);
+                tiles.truncate(outside);
+            }
         }
         (self.operands.at, self.loops[place]) = (at, whole);
     }
@@ -125,6 +137,14 @@ impl Block {
     pub(super) fn new(at: Pointers) -> Self {
         const ONE: Loop = Loop::ONE_STEP;
         Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None }
+    }
+
+    /// Calls `then` with the block moved to each index of the loops outside.
+    pub(super) fn for_each_along(&mut self, outer: &[Loop], first: &Pointers, then: &mut dyn FnMut(&Block)) {
+        for_each_index(outer, first, &mut |at| {
+            self.at = *at;
+            then(self);
+        });
     }
 
     /// The number of outputs.

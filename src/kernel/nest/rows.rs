@@ -13,7 +13,7 @@
 //! - The other files of `nest` have no unsafe code, but keep its invariant.
 
 use super::arrange::RawOutput;
-use super::cut::{Block, advance};
+use super::cut::{Block, advance, for_each_index};
 use super::gather::{Gather, copy_share, gather, gather_of};
 use super::panels::{NARROW, PanelLoops, Panels, WIDE};
 use super::{
@@ -801,34 +801,40 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
+        ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
         let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
-        let full = in_tile.fold(1, usize::saturating_mul);
-        let share = full.saturating_mul(largest).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
-        // the first elements of copies of full tiles
-        let (share, mut copies_of) = (share.min(copy_share(most)), [null_mut(); OPERANDS]);
-        let copies = scratch.bytes(share * most);
-        ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
-        self.erased.for_each_tile(tile, &mut |part| {
+        let share =
+            in_tile.fold(largest, usize::saturating_mul).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
+        let share = share.min(copy_share(most));
+        let (copies, mut dense) = (scratch.bytes(share * most), ErasedNest::new());
+        self.erased.for_each_tile(tile, &mut |part, tiles| {
             let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
+            dense.copy_from(part);
             for k in copied.operands() {
-                let first = if steps(&part.loops) == full { part.operands.at[k] } else { null_mut() };
-                if replace(&mut copies_of[k], first) != first || first.is_null() {
-                    // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
-                    unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
+                dense.set_dense(k, null_mut(), |_| true);
+            }
+            dense.merge();
+            let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
+            for_each_index(tiles, &{ part.operands.at }, &mut |first| {
+                for k in copied.operands() {
+                    if replace(&mut copies_of[k], first[k]) != first[k] {
+                        part.operands.at[k] = first[k];
+                        // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
+                        unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
+                    }
                 }
-            }
-            // pointers are taken after all copies are made: the next copy would invalidate them
-            let start = copies.as_mut_ptr().cast::<u8>();
-            for k in copied.operands() {
-                part.set_dense(k, start.wrapping_add((k - 1) * share), |_| true);
-            }
-            part.merge();
-            part.for_each_block(&mut |block| {
-                count += block.outputs();
-                // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-                unsafe { rows.rows(block) };
+                // pointers are taken after all copies are made: the next copy would invalidate them
+                let (mut at, start) = (*first, copies.as_mut_ptr().cast::<u8>());
+                for k in copied.operands() {
+                    at[k] = start.wrapping_add((k - 1) * share);
+                }
+                block.for_each_along(outer, &at, &mut |block| {
+                    count += block.outputs();
+                    // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
+                    unsafe { rows.rows(block) };
+                });
             });
         });
         Written(count, PhantomData)
@@ -1212,20 +1218,22 @@ pub(crate) fn for_each_lane<A: Clone>(
     for l in &*erased.loops {
         tile.push(if l.kept { 1 } else { l.len });
     }
-    erased.for_each_tile(&tile, &mut |part| {
-        let out = part.operands.at[0].cast::<A>();
-        part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
-            block.for_each(source.inputs().info.count, |at| {
-                // SAFETY: The source's loops have the types of its inputs.
-                let mut element = unsafe { element_loops.one(at) };
-                if let Some(prepare) = source.prepare() {
-                    prepare(slice::from_mut(&mut element));
-                }
-                then(LaneItem::Element(element));
+    erased.for_each_tile(&tile, &mut |part, lanes| {
+        for_each_index(lanes, &{ part.operands.at }, &mut |at| {
+            part.operands.at = *at;
+            part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
+                block.for_each(source.inputs().info.count, |at| {
+                    // SAFETY: The source's loops have the types of its inputs.
+                    let mut element = unsafe { element_loops.one(at) };
+                    if let Some(prepare) = source.prepare() {
+                        prepare(slice::from_mut(&mut element));
+                    }
+                    then(LaneItem::Element(element));
+                });
             });
+            // SAFETY: By the invariant, this is an element of the output.
+            then(LaneItem::Output(unsafe { &mut *at[0].cast::<A>() }));
         });
-        // SAFETY: By the invariant, this is an element of the output.
-        then(LaneItem::Output(unsafe { &mut *out }));
     });
 }
 
