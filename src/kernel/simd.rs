@@ -75,7 +75,7 @@ pub(crate) fn plain_size<A>() -> Option<usize> {
 ///
 /// LLVM finds the result before it inlines and optimises functions, and drops those that are not needed then.
 #[inline(always)]
-fn is<A, B: 'static>() -> bool {
+pub(crate) fn is<A, B: 'static>() -> bool {
     trait Identity<B> {
         fn is(&self) -> bool
         where

@@ -14,7 +14,7 @@
 
 use super::arrange::RawOutput;
 use super::cut::{Block, advance, for_each_index};
-use super::gather::{Gather, copy_share, gather, gather_of};
+use super::gather::{Gather, copy_share, copy_to_output, gather, gather_of};
 use super::panels::{NARROW, PanelLoops, Panels, WIDE};
 use super::{
     BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
@@ -23,7 +23,7 @@ use super::{
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::{Fold, FoldLoops};
-use crate::kernel::simd::{Work, dispatch_or, plain_size};
+use crate::kernel::simd::{Work, dispatch_or, is, plain_size};
 use crate::kernel::source::{Added, AddedScaled, Cloned, Prepare, Source};
 use crate::kernel::threads::{GRAIN, in_parts, in_two, is_worth_halving};
 use crate::kernel::{ensure, map};
@@ -311,6 +311,11 @@ pub(crate) trait Rows {
     /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
     /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
     unsafe fn rows(&self, block: &Block);
+
+    /// Whether all that `rows` does is to clone the elements of the one input.
+    fn is_copy(&self) -> bool {
+        false
+    }
 }
 
 /// [`Rows`] for an output with elements `T` and inputs with elements `E`.
@@ -369,6 +374,10 @@ impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
         // SAFETY: As the caller promises.
         unsafe { visit_rows(block, &mut *self.0.borrow_mut()) };
     }
+
+    fn is_copy(&self) -> bool {
+        clones::<V>()
+    }
 }
 
 /// [`Rows`] that visit each element by a closure that threads may share.
@@ -394,6 +403,10 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
         // SAFETY: As the caller promises.
         unsafe { visit_rows(block, &mut { self.0 }) };
     }
+
+    fn is_copy(&self) -> bool {
+        clones::<V>()
+    }
 }
 
 /// Writes the results of a [`MapElement`] to slots.
@@ -405,6 +418,11 @@ impl<R, E: Elements, M: MapElement<R, E>> Visit<MaybeUninit<R>, E> for Write<M> 
     fn visit(&mut self, out: &mut MaybeUninit<R>, items: E::Refs<'_>) {
         out.write(self.0.map(items));
     }
+}
+
+/// Whether a visitor clones an input's element to the output, which has its type then.
+fn clones<V>() -> bool {
+    is::<V, Cloned>() || is::<V, Write<Cloned>>()
 }
 
 /// # Safety
@@ -755,7 +773,7 @@ impl ErasedNest {
             let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
             self.moving_part(k, &mut moving);
             // SAFETY: The caller promises the inputs. A copy begins with a cache line.
-            unsafe { gather(&moving, k, copy) };
+            unsafe { gather(&moving.loops, &moving.operands.at, k, moving.operands.info, copy) };
             self.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
@@ -802,7 +820,17 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     #[inline(never)]
     pub(crate) fn run_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
-        let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
+        let (rows, info) = (self.pass.rows, self.erased.operands.info);
+        let (mut count, mut scratch) = (0, Scratch::new());
+        if rows.is_copy() && self.erased.is_plain(1) {
+            self.erased.for_each_tile(tile, &mut |part, tiles| {
+                for_each_index(tiles, &part.operands.at, &mut |first| {
+                    // SAFETY: By the invariant. The output has elements of the same type.
+                    unsafe { copy_to_output(&part.loops, first, info) };
+                });
+            });
+            return Written(steps(&self.erased.loops), PhantomData);
+        }
         let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
         let share =
@@ -820,9 +848,10 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
             for_each_index(tiles, &{ part.operands.at }, &mut |first| {
                 for k in copied.operands() {
                     if replace(&mut copies_of[k], first[k]) != first[k] {
-                        part.operands.at[k] = first[k];
                         // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
-                        unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
+                        unsafe {
+                            gather(&part.loops, first, k, info, &mut copies[(k - 1) * share..][..share])
+                        };
                     }
                 }
                 // pointers are taken after all copies are made: the next copy would invalidate them
@@ -1124,16 +1153,18 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let (source, len) = (self.pass.source, slots.len());
-        if source.is_stored() && self.erased.is_plain(1) {
-            ensure(len == steps(&self.erased.loops), "not one slot for each element");
+        let (source, len, erased) = (self.pass.source, slots.len(), self.erased);
+        if source.is_stored() && erased.is_plain(1) {
+            ensure(len == steps(&erased.loops), "not one slot for each element");
             // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
-            unsafe { gather(self.erased, 1, slots.into_bytes()) };
+            unsafe {
+                gather(&erased.loops, &erased.operands.at, 1, erased.operands.info, slots.into_bytes())
+            };
             return Written(len, PhantomData);
         }
-        self.erased.set_output(slots.start().cast(), len, size_of::<A>());
+        erased.set_output(slots.start().cast(), len, size_of::<A>());
         let rows: &dyn Rows = source.element_loops();
-        map::run(Nest { erased: self.erased, pass: RowPass::new(rows) })
+        map::run(Nest { erased, pass: RowPass::new(rows) })
     }
 
     /// The function that changes elements before they are combined, if there is one.
