@@ -2,7 +2,7 @@
 //!
 //! | the elements | the copy |
 //! |---|---|
-//! | a row: contiguous, every second one, one element, or with gaps | [`copy_row`] |
+//! | a row: contiguous, every second one, one element, or with gaps | [`copy_rows`] |
 //! | rows that repeat | one of them, and copies of this copy |
 //! | columns: the outermost axis is nearer in memory than the innermost, or its inner axes are short | [`copy_columns`]: each column, or squares that are transposed in registers |
 //! | others | row after row |
@@ -23,7 +23,10 @@ use core::{ptr, slice};
 const TILE_COPIES_BYTES: usize = 12 << 10;
 /// The most elements at an index of the outermost axis of which columns are copied, not rows. Measured on 2026-11-26 on a Xeon with
 /// 4 bytes: columns of 9 elements take a quarter of the time of rows, and of 16 half.
-const SHORT_COLUMNS: usize = 16;
+const SHORT_COLUMNS: usize = 8;
+
+/// Contiguous rows of up to so many elements are copied in a loop, not by a call.
+const SHORT_ROW: usize = 32;
 
 /// The bytes of one of `count` copies.
 pub(crate) fn copy_share(count: usize) -> usize {
@@ -133,7 +136,7 @@ unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
     unsafe {
         match *axes {
             [] => ptr::copy_nonoverlapping(from.cast::<N>(), to.cast(), 1),
-            [row] => copy_row::<N>(row, from, to),
+            [row] => copy_rows::<N>(Axis { len: 1, from: 0, to: 0 }, row, from, to),
             [Axis { len, from: 0, to: width }, ref inner @ ..] if is_dense::<N>(inner, width) => {
                 gather_axes::<N>(inner, from, to);
                 let (width, mut done) = (width.unsigned_abs(), 1);
@@ -144,6 +147,7 @@ unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
                 }
             }
             [column, ref inner @ ..] if are_columns(axes) => copy_columns::<N>(column, inner, from, to),
+            [outer, row] => copy_rows::<N>(outer, row, from, to),
             [outer, ref inner @ ..] => {
                 for i in 0..outer.len.cast_signed() {
                     let (from, to) = (from.wrapping_offset(outer.from * i), to.wrapping_offset(outer.to * i));
@@ -162,32 +166,41 @@ fn is_dense<N>(axes: &[Axis], width: isize) -> bool {
     dense == Some(width)
 }
 
-/// Copies the elements along one axis.
+/// Copies the elements of a row at each index of the outer axis.
 ///
 /// # Safety
 /// As for [`gather_axes`].
-#[inline]
-unsafe fn copy_row<N: Copy>(Axis { len, from: stride, to: step }: Axis, from: *const u8, to: *mut u8) {
-    let size = size_of::<N>().cast_signed();
-    // SAFETY: The caller promises the elements and the memory.
-    unsafe {
-        if step != size {
-            copy_column::<N>(from, stride, to, step, len);
-        } else if stride == size {
-            ptr::copy_nonoverlapping(from.cast::<N>(), to.cast(), len);
-        } else if stride == 2 * size {
-            // a stride that the compiler knows: it shuffles vectors, and memory has more reads in flight
-            let (from, to) = (from.cast::<N>(), to.cast::<N>());
-            for i in 0..len {
-                to.add(i).write_unaligned(from.add(2 * i).read_unaligned());
+unsafe fn copy_rows<N: Copy>(outer: Axis, row: Axis, from: *const u8, to: *mut u8) {
+    let (Axis { len, from: stride, to: step }, size) = (row, size_of::<N>().cast_signed());
+    for i in 0..outer.len.cast_signed() {
+        let (from, to) = (from.wrapping_offset(outer.from * i), to.wrapping_offset(outer.to * i));
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe {
+            let (first, row) = (from.cast::<N>(), to.cast::<N>());
+            match stride {
+                _ if step != size => copy_column::<N>(from, stride, to, step, len),
+                // not by a copy of copies: most rows are too short for calls to copy memory
+                0 => slice::from_raw_parts_mut(row.cast::<MaybeUninit<N>>(), len)
+                    .fill(MaybeUninit::new(first.read_unaligned())),
+                _ if stride == size && len > SHORT_ROW => ptr::copy_nonoverlapping(first, row, len),
+                _ if stride == size => copy_every::<N, 1>(first, row, len),
+                _ if stride == 2 * size => copy_every::<N, 2>(first, row, len),
+                _ if stride == -size => copy_every::<N, -1>(first, row, len),
+                _ => copy_column::<N>(from, stride, to, size, len),
             }
-        } else if stride == 0 {
-            // not by a copy of copies: most rows are too short for calls to copy memory
-            let element = from.cast::<N>().read_unaligned();
-            slice::from_raw_parts_mut(to.cast::<MaybeUninit<N>>(), len).fill(MaybeUninit::new(element));
-        } else {
-            copy_column::<N>(from, stride, to, size, len);
         }
+    }
+}
+
+/// Copies elements that are `STEP` elements apart to a row. The compiler shuffles vectors, and memory has more reads in flight.
+///
+/// # Safety
+/// As for [`gather_axes`].
+#[inline(always)]
+unsafe fn copy_every<N: Copy, const STEP: isize>(from: *const N, to: *mut N, len: usize) {
+    for i in 0..len {
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe { to.add(i).write_unaligned(from.offset(STEP * i.cast_signed()).read_unaligned()) };
     }
 }
 
@@ -241,7 +254,9 @@ fn are_columns(axes: &[Axis]) -> bool {
     let [column, ref inner @ ..] = *axes else { return false };
     let is_far = |row: &Axis| column.from.abs() < row.from.abs();
     let is_nearer = column.len > 3 && column.from != 0 && inner.last().is_some_and(is_far);
-    is_nearer || count(inner) <= SHORT_COLUMNS && count(inner) < column.len
+    let is_contiguous = |row: &Axis| row.from == row.to;
+    let are_short = count(inner) <= SHORT_COLUMNS && count(inner) < column.len;
+    is_nearer || are_short && !inner.last().is_some_and(is_contiguous)
 }
 
 /// The number of elements along axes.

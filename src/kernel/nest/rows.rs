@@ -20,7 +20,7 @@ use super::{
     BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
     RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots};
+use crate::kernel::memory::{CACHE_LINE, STACK_BYTES, Scratch, Slot, Slots};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::{Fold, FoldLoops};
 use crate::kernel::simd::{Work, dispatch_or, is, plain_size};
@@ -658,7 +658,7 @@ impl<'s> ShapePass<'_, 's, dyn Rows + '_> {
         let count = block.set_small(self.shape, &self.out, self.dropped, self.inputs)?;
         if count > 0 {
             // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
-            unsafe { self.pass.rows.rows(&block) };
+            unsafe { visit_few(self.pass.rows, &block, self.inputs.info) };
         }
         Some(count)
     }
@@ -687,6 +687,47 @@ impl<'s> ShapePass<'_, 's, dyn Rows + Sync + '_> {
         in_parts(nest, GRAIN, &|part| {
             map::run(Nest { erased: part.erased, pass: RowPass::new(part.pass.rows) })
         })
+    }
+}
+
+/// Visits the rows of a block, a few at a time where inputs are [copied](Block::copied).
+///
+/// # Safety
+/// As for [`Rows::rows`]. `info` is about the inputs.
+#[inline]
+unsafe fn visit_few(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
+    // SAFETY: As the caller promises.
+    unsafe {
+        match block.copied {
+            InputSet::NONE => rows.rows(block),
+            _ if rows.is_copy() => copy_to_output(&[block.rows, block.row], &block.at, info),
+            _ => visit_copies(rows, block, info),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`visit_few`].
+#[inline(never)]
+unsafe fn visit_copies(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
+    let ((at_once, share), mut scratch) = (block.copies(info), Scratch::new());
+    for done in (0..block.rows.len).step_by(at_once) {
+        let mut part = *block;
+        part.at = block.rows.moved(&block.at, [done; 2]);
+        part.rows.len = at_once.min(block.rows.len - done);
+        let (loops, mut rest) = ([part.rows, part.row], scratch.bytes(STACK_BYTES));
+        for k in block.copied.operands() {
+            let (copy, after) = rest.split_at_mut(share);
+            // SAFETY: The caller promises the elements. A copy begins with a cache line.
+            unsafe { gather(&loops, &part.at, k, info, copy) };
+            let size = info.sizes[k].cast_signed();
+            (part.at[k], part.row.strides[k]) = (copy.as_mut_ptr().cast(), size);
+            part.rows.strides[k] = size * part.row.len.cast_signed();
+            rest = after;
+        }
+        part.rows.merge(&mut part.row, info.count + 1);
+        // SAFETY: The caller promises the elements. A copy has elements of the same type.
+        unsafe { rows.rows(&part) };
     }
 }
 
@@ -804,6 +845,12 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
     pub(crate) fn run_rows(self) -> Written<'s> {
         let (rows, mut count) = (self.pass.rows, 0);
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
+        let ErasedNest { loops, operands } = &*self.erased;
+        if rows.is_copy() && self.erased.is_plain(1) && loops.iter().all(|l| l.strides[1] != 0) {
+            // SAFETY: By the invariant. The output has elements of the same type.
+            unsafe { copy_to_output(loops, &operands.at, operands.info) };
+            return Written(steps(loops), PhantomData);
+        }
         self.erased.for_each_block(&mut |block| {
             count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands.
