@@ -140,7 +140,7 @@ fn tile_of(nest: &ErasedNest) -> Option<(Steps, usize)> {
     let most = copy_share(copied) / sizes.iter().copied().max().unwrap_or(1).max(1);
     let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
     let near = near_loop(nest).filter(|_| are_plain);
-    let (outside, rows) = near.map_or((0, 1), |(place, rows)| (place, rows.min(most)));
+    let (outside, rows) = near.map_or((0, 1), |(place, rows)| (place, loops[place].part(2 * rows).min(most)));
     let mut steps = Steps::filled(loops.len(), 1);
     steps[outside] = rows;
     // the innermost loops that form one row of the output; the near loop may be one of them

@@ -11,7 +11,7 @@
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
 //! numbers are initialised and may be copied. They may be less aligned than such a number.
 
-use super::{ElementInfo, Loop, Pointers, steps};
+use super::{ElementInfo, Loop, NARROW, Pointers, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, List};
 #[cfg(target_arch = "x86_64")]
@@ -23,10 +23,7 @@ use core::{ptr, slice};
 const TILE_COPIES_BYTES: usize = 12 << 10;
 /// The most elements at an index of the outermost axis of which columns are copied, not rows. Measured on 2026-11-26 on a Xeon with
 /// 4 bytes: columns of 9 elements take a quarter of the time of rows, and of 16 half.
-const SHORT_COLUMNS: usize = 8;
-
-/// Contiguous rows of up to so many elements are copied in a loop, not by a call.
-const SHORT_ROW: usize = 32;
+const SHORT_COLUMNS: usize = 4;
 
 /// The bytes of one of `count` copies.
 pub(crate) fn copy_share(count: usize) -> usize {
@@ -182,7 +179,7 @@ unsafe fn copy_rows<N: Copy>(outer: Axis, row: Axis, from: *const u8, to: *mut u
                 // not by a copy of copies: most rows are too short for calls to copy memory
                 0 => slice::from_raw_parts_mut(row.cast::<MaybeUninit<N>>(), len)
                     .fill(MaybeUninit::new(first.read_unaligned())),
-                _ if stride == size && len > SHORT_ROW => ptr::copy_nonoverlapping(first, row, len),
+                _ if stride == size && len > NARROW => ptr::copy_nonoverlapping(first, row, len),
                 _ if stride == size => copy_every::<N, 1>(first, row, len),
                 _ if stride == 2 * size => copy_every::<N, 2>(first, row, len),
                 _ if stride == -size => copy_every::<N, -1>(first, row, len),
@@ -254,9 +251,7 @@ fn are_columns(axes: &[Axis]) -> bool {
     let [column, ref inner @ ..] = *axes else { return false };
     let is_far = |row: &Axis| column.from.abs() < row.from.abs();
     let is_nearer = column.len > 3 && column.from != 0 && inner.last().is_some_and(is_far);
-    let is_contiguous = |row: &Axis| row.from == row.to;
-    let are_short = count(inner) <= SHORT_COLUMNS && count(inner) < column.len;
-    is_nearer || are_short && !inner.last().is_some_and(is_contiguous)
+    is_nearer || count(inner) <= SHORT_COLUMNS && count(inner) < column.len
 }
 
 /// The number of elements along axes.

@@ -18,7 +18,7 @@ use super::gather::{Gather, copy_share, copy_to_output, gather, gather_of};
 use super::panels::{NARROW, PanelLoops, Panels, WIDE};
 use super::{
     BaseInputs, BaseOutput, Dropped, ErasedNest, Form, InputSet, Inputs, Nest, OPERANDS, Output, Pointers,
-    RawInputs, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
+    RawInputs, SMALL_NEST, Steps, StridedAxes, Written, is_dense, standard_len, standard_strides, steps,
 };
 use crate::kernel::memory::{CACHE_LINE, STACK_BYTES, Scratch, Slot, Slots};
 use crate::kernel::operation::Operation;
@@ -674,6 +674,9 @@ impl<'s> ShapePass<'_, 's, dyn Rows + '_> {
     fn run_nest(self) -> Written<'s> {
         let mut erased = ErasedNest::new();
         let Some(mut nest) = self.nest(&mut erased) else { return Written::none() };
+        if nest.is_copy() && steps(nest.loops()) <= SMALL_NEST {
+            return nest.run_copy();
+        }
         nest.arrange(0);
         map::run(nest)
     }
@@ -841,15 +844,25 @@ impl<'n, P: ReadsNest> Nest<'n, P> {
 }
 
 impl<'s> Nest<'_, SerialPass<'_, 's>> {
+    /// Whether the pass copies plain numbers.
+    fn is_copy(&self) -> bool {
+        self.pass.rows.is_copy() && self.erased.is_plain(1)
+    }
+
+    /// Copies each element of the only input.
+    fn run_copy(self) -> Written<'s> {
+        let ErasedNest { loops, operands } = self.erased;
+        // SAFETY: By the invariant. The output has elements of the same type.
+        unsafe { copy_to_output(loops, &operands.at, operands.info) };
+        Written(steps(loops), PhantomData)
+    }
+
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn run_rows(self) -> Written<'s> {
         let (rows, mut count) = (self.pass.rows, 0);
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
-        let ErasedNest { loops, operands } = &*self.erased;
-        if rows.is_copy() && self.erased.is_plain(1) && loops.iter().all(|l| l.strides[1] != 0) {
-            // SAFETY: By the invariant. The output has elements of the same type.
-            unsafe { copy_to_output(loops, &operands.at, operands.info) };
-            return Written(steps(loops), PhantomData);
+        if self.is_copy() && self.loops().iter().all(|l| l.strides[1] != 0) {
+            return self.run_copy();
         }
         self.erased.for_each_block(&mut |block| {
             count += block.outputs();
@@ -869,7 +882,7 @@ impl<'s> Nest<'_, SerialPass<'_, 's>> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let (rows, info) = (self.pass.rows, self.erased.operands.info);
         let (mut count, mut scratch) = (0, Scratch::new());
-        if rows.is_copy() && self.erased.is_plain(1) {
+        if self.is_copy() {
             self.erased.for_each_tile(tile, &mut |part, tiles| {
                 for_each_index(tiles, &part.operands.at, &mut |first| {
                     // SAFETY: By the invariant. The output has elements of the same type.
