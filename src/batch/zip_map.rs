@@ -3,7 +3,7 @@
 use super::apply::batch_result;
 use super::{Batch, JoinBatch, Parallel, ResultBase, Serial};
 use crate::error::Result;
-use crate::kernel::bases::{for_each_base, par_for_each_base};
+use crate::kernel::bases::{for_each_base, on_this_thread, on_threads};
 use crate::kernel::nest::BaseInputs;
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, batch_ndim, check_batches_into, sizes};
@@ -248,7 +248,7 @@ macro_rules! further_batches {
             ) {
                 let $others = self;
                 let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
-                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out));
+                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), on_this_thread);
             }
         }
 
@@ -266,7 +266,7 @@ macro_rules! further_batches {
             ) {
                 let $others = self;
                 let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
-                par_for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out));
+                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), on_threads);
             }
         }
     };

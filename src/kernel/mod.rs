@@ -85,7 +85,6 @@ mod order;
 pub(crate) mod product;
 pub(crate) mod reduce;
 mod simd;
-pub(crate) mod source;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod threads;

@@ -4,7 +4,6 @@
 //! - A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
 //! - [`plain_size`] accepts only types whose bytes are all initialised and may be copied: numbers and `bool`.
 
-use super::reduce::Compiled;
 use core::any::TypeId;
 use core::marker::PhantomData;
 use core::mem::transmute;
@@ -65,7 +64,7 @@ fn avx2<W: Work>(work: W) -> W::Output {
 #[inline]
 pub(crate) fn plain_size<A>() -> Option<usize> {
     macro_rules! types {
-        ($($plain:ty)*) => { false $(|| is::<A, $plain>())* };
+        ($($plain:ty)*) => { false $(|| is_type::<A, $plain>())* };
     }
     let is_plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
     is_plain.then_some(size_of::<A>())
@@ -75,7 +74,7 @@ pub(crate) fn plain_size<A>() -> Option<usize> {
 ///
 /// LLVM finds the result before it inlines and optimises functions, and drops those that are not needed then.
 #[inline(always)]
-pub(crate) fn is<A, B: 'static>() -> bool {
+pub(crate) fn is_type<A, B: 'static>() -> bool {
     trait Identity<B> {
         fn is(&self) -> bool
         where
@@ -93,16 +92,4 @@ pub(crate) fn is<A, B: 'static>() -> bool {
     let identity: &dyn Identity<B> = &PhantomData::<A>;
     // SAFETY: The two types differ in the lifetime bound of the trait object only, and `is` uses no lifetime.
     unsafe { transmute::<&dyn Identity<B>, &(dyn Identity<B> + 'static)>(identity) }.is()
-}
-
-/// What is compiled for elements `B`, if `A` is `B`.
-#[inline(always)]
-pub(crate) fn compiled_for<'a, A, B: 'static>(
-    compiled: &'static Compiled<'static, B>,
-) -> Option<&'a Compiled<'a, A>> {
-    if is::<A, B>() {
-        // SAFETY: Both are one type, which has no lifetimes.
-        return Some(unsafe { &*core::ptr::from_ref(compiled).cast() });
-    }
-    None
 }

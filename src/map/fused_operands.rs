@@ -2,9 +2,9 @@
 #![allow(clippy::many_single_char_names, reason = "operands are numbered by letters")]
 
 use super::Par;
-use super::evaluate::{mapped, par_mapped, par_visited, visited};
+use super::evaluate::{mapped, visited};
 use crate::error::Result;
-use crate::kernel::nest::{Elements, Inputs, MapElement, Visit, Visitor, Write};
+use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
 use crate::sealed::Sealed;
 use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
@@ -229,7 +229,8 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for P
 
     #[inline]
     fn mapped(&self, f: F) -> Result<Array<R, O::Dim>> {
-        par_mapped(&self.inputs(), SharedClosure::<O, F>::new(&f))
+        let visitor = SharedVisitor::new(Write(SharedClosure::<O, F>::new(&f)));
+        mapped(&self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
 
@@ -241,7 +242,8 @@ impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O>
 
     #[inline]
     fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
-        par_visited(out, &self.inputs(), SharedClosure::<O, F>::new(&f))
+        let visitor = SharedVisitor::new(SharedClosure::<O, F>::new(&f));
+        visited(out, &self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
 

@@ -5,8 +5,8 @@ use super::passes::{CheckedReduction, builder};
 use crate::error::caller::Caller;
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
+use crate::kernel::nest::Source;
 use crate::kernel::operation::Operation;
-use crate::kernel::source::Source;
 use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 

@@ -4,7 +4,7 @@ use super::MeanElement;
 use super::passes::{CheckedReduction, builder};
 use crate::error::{NewBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
-use crate::kernel::source::Source;
+use crate::kernel::nest::Source;
 use crate::reserved::reserved;
 use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
@@ -73,7 +73,7 @@ fn mean<A: MeanElement, E: Dimension>(
                 *item = item.clone() * power.clone();
             }
         };
-        let parts = source.prepared(prepare, &scale.power, |source| reduction.run(source, result, A::zero()));
+        let parts = reduction.run(&source.prepared(prepare, &scale.power), result, A::zero());
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
                 *mean = scale.mean(part.clone());

@@ -4,9 +4,9 @@
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Added, Source};
 use crate::kernel::nest::{AxisSelection, Store};
 use crate::kernel::reduce::{into, to_new};
-use crate::kernel::source::{Added, Source};
 use crate::reserved::reserved;
 use crate::shape::{
     Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums, checked_joint_dim, placed_sum_order,

@@ -3,10 +3,9 @@
 
 use super::methods::IntoArray;
 use super::{Fused, Reduce};
-use crate::kernel::nest::{Inputs, MapReduce};
+use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapReduce, Source, Threads};
 use crate::kernel::operation::Operation;
-use crate::kernel::reduce::FoldLoops;
-use crate::kernel::source::{Cloned, Source};
+use crate::kernel::reduce::fold_of;
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
@@ -42,7 +41,7 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     where
         A: Clone,
     {
-        then(&Source::stored(&Inputs::from((self,)), &FoldLoops::new(Cloned, op)))
+        then(&Source::stored(&Inputs::from((self,)), fold_of(&FoldLoops::new(Cloned, op)), None))
     }
 }
 
@@ -52,7 +51,8 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     where
         A: Clone,
     {
-        then(&Source::par_stored(&Inputs::from((self.0,)), &FoldLoops::new(Cloned, op)))
+        let threads = Some(Threads::new());
+        then(&Source::stored(&Inputs::from((self.0,)), fold_of(&FoldLoops::new(Cloned, op)), threads))
     }
 }
 
@@ -63,7 +63,7 @@ impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
         R: Clone,
     {
         let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
-        then(&Source::fused(&self.operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
+        then(&Source::fused(&self.operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
     }
 }
 
@@ -79,7 +79,7 @@ where
         R: Clone,
     {
         let Fused { operands, f } = &self.0;
-        let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op);
-        then(&Source::par_fused(&operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
+        let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op).on(Threads::new());
+        then(&Source::fused(&operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
     }
 }

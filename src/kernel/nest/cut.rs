@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::arrange::RawOutput;
-use super::panels::{NARROW, Panels, ROUNDS, WIDE, scaled};
+use super::panels::{NARROW, ROUNDS, WIDE, scaled};
 use super::{
     Dropped, ElementInfo, ErasedNest, InputSet, Loop, Loops, ONE_BY_ONE, OPERANDS, Pointers, RawInputs,
     SMALL_NEST,
@@ -159,10 +159,10 @@ impl Block {
         self.rows.len * self.row.len
     }
 
-    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index of the rows.
+    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index of the rows, from `first` on.
     #[inline(always)]
-    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
-        let mut row_at = self.at;
+    pub(super) fn for_each(&self, first: &Pointers, inputs: usize, mut then: impl FnMut(&Pointers)) {
+        let mut row_at = *first;
         for _ in 0..self.rows.len {
             let mut at = row_at;
             for _ in 0..self.row.len {
@@ -170,26 +170,6 @@ impl Block {
                 advance(&mut at, &self.row.strides, inputs);
             }
             advance(&mut row_at, &self.rows.strides, inputs);
-        }
-    }
-
-    /// Calls `then` with the outputs as neighbours that are visited one by one, at each step of the outer reduced loop.
-    pub(super) fn for_each_round(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
-        let mut at = self.at;
-        for round in 0..self.rounds.len {
-            let panels = Panels {
-                count: self.rows.len,
-                panel_strides: &self.rows.strides,
-                width: self.row.len,
-                neighbours: &self.row.strides,
-                moving: InputSet::NONE,
-                steps: self.steps.len,
-                step_strides: &self.steps.strides,
-                is_added: round > 0,
-                overlap: 0,
-            };
-            then(&at, &panels);
-            advance(&mut at, &self.rounds.strides, inputs);
         }
     }
 
@@ -209,6 +189,11 @@ impl Block {
         let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         if total == 0 || total > SMALL_NEST {
             return (total == 0).then_some(0);
+        }
+        // contiguous elements to one output are one loop
+        if out.axes.sizes.is_empty() && total <= ONE_BY_ONE && inputs.are_standard(shape) {
+            (self.steps.len, self.steps.strides) = (total, info.sizes.map(usize::cast_signed));
+            return Some(1);
         }
         let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
             let [inner, outer] = match stride {

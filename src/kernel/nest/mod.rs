@@ -1,4 +1,4 @@
-//! Loops, pointers and borrows. Every pointer of a pass over arrays is made and moved here, and followed in [`rows`].
+//! Loops, pointers and borrows. Every pointer of a pass over arrays is made, moved and followed here.
 //!
 //! # Invariant
 //! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
@@ -9,33 +9,43 @@
 //! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
 //!   the output stays.
 //!
-//! The constructors, in [`rows`], set the pointers together with the object that knows their types, and check the rest. Every
-//! other function keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other
-//! loops. The fields of [`ErasedNest`] are private to this module, in which [`rows`] alone has unsafe code. A nest is neither
+//! The constructors set the pointers together with the object that knows their types, and check the rest. Every other function
+//! keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other loops. The
+//! fields of [`ErasedNest`] are private to this module, whose files rely on each other. A nest is neither
 //! `Copy` nor `Clone`, and methods that give access to elements consume it, so no element of an output is borrowed twice at the
 //! same time.
 
 mod arrange;
 mod bases;
+mod closures;
 mod cut;
+mod elements;
 mod gather;
+mod halves;
 mod operands;
 mod panels;
-mod rows;
+mod passes;
+mod reduction;
+mod source;
 
-pub(crate) use bases::{BaseInputs, BaseOutput, Form};
+pub(crate) use bases::{BaseInputs, BaseOutput, Bases, Forms};
+pub(crate) use closures::{
+    Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
+    can_leak,
+};
 pub(crate) use cut::is_dense;
+pub(crate) use elements::{ElementInfo, Elements, MapElement, Visit};
 pub(crate) use gather::copy_share;
-use operands::standard_strides;
+pub(crate) use halves::Threads;
 pub(crate) use operands::{
-    AxisSelection, Dropped, Inputs, OrderedAxes, Output, RawInputs, StridedAxes, standard_len,
+    AxisSelection, Dropped, Inputs, Output, RawInputs, StridedAxes, standard_len, standard_strides,
 };
-pub(crate) use panels::{NARROW, ROUNDS, WIDE};
-pub(crate) use rows::{
-    Destination, ElementInfo, ElementLoops, ElementLoopsOf, Elements, FillsOf, Forms, LaneItem, MapElement,
-    MapReduce, Reduction, RowsOf, SendHalves, SerialPass, SharedVisitor, Store, Visit, Visitor, Write,
-    can_leak, fill, for_each_lane, par_fill, par_visit, visit,
-};
+pub(crate) use panels::{NARROW, ROUNDS, SumLoop, WIDE};
+pub(crate) use passes::{RowPass, ShapePass, TileInputs};
+pub(crate) use reduction::{Destination, LaneItem, Planned, Reduction, RunHalf, Store, for_each_lane};
+pub(crate) use source::{Compiled, Source, compiled_for};
+#[cfg(test)]
+pub(crate) use {bases::Form, operands::OrderedAxes};
 
 use super::ensure;
 use super::memory::{List, SliceVec, Slots};
@@ -125,6 +135,11 @@ pub(crate) fn steps(loops: &[Loop]) -> usize {
         steps = steps.saturating_mul(l.len);
     }
     steps
+}
+
+/// Whether each half of the loops has at least `grain` indices.
+pub(crate) fn is_worth_halving(loops: &[Loop], grain: usize) -> bool {
+    steps(loops) / 2 >= grain
 }
 
 /// A set of inputs. Operand `k` is bit `k - 1`.
@@ -226,6 +241,9 @@ pub(crate) struct Nest<'n, P> {
     erased: &'n mut ErasedNest,
     pass: P,
 }
+
+// SAFETY: A pass is `Send` only if threads may have the operands. Passes that know no types are not: see `halves`.
+unsafe impl<P: Send> Send for Nest<'_, P> {}
 
 impl<P> Deref for Nest<'_, P> {
     type Target = ErasedNest;

@@ -1,11 +1,9 @@
 //! The arrays of a nest: the output, and the inputs.
 
-#![forbid(unsafe_code)]
-
 use super::arrange::RawOutput;
 use super::{ElementInfo, Elements, OPERANDS};
 use crate::kernel::ensure;
-use crate::kernel::memory::List;
+use crate::kernel::memory::{List, Slot};
 use crate::kernel::order::AxisOrder;
 use alloc::vec::Vec;
 use core::array::from_fn;
@@ -13,6 +11,7 @@ use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::replace;
 use core::ops::Deref;
+use core::slice;
 use ndarray::{ArrayRef, Dimension};
 
 /// The sizes and strides of an array's axes. Strides count elements.
@@ -47,7 +46,7 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
 }
 
 /// The strides of a shape in standard layout.
-pub(super) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
+pub(crate) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
     let (mut strides, mut len) = (List::filled(shape.len(), 0), 1_usize);
     for (stride, &size) in zip(&mut *strides, shape).rev() {
         *stride = len.cast_signed();
@@ -153,6 +152,13 @@ impl<'a> RawInputs<'a> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
     }
 
+    /// Whether every array has this shape, which has elements, and is in standard layout.
+    #[inline]
+    pub(super) fn are_standard(&self, shape: &[usize]) -> bool {
+        self.shapes().iter().all(|own| own.len() == shape.len() && zip(*own, shape).all(|(a, b)| a == b))
+            && (0..self.info.count).all(|k| self.standard_len(k).is_some())
+    }
+
     /// Whether the last axis of every array has stride 0.
     pub(crate) fn are_repeated(&self) -> bool {
         (0..self.info.count).all(|k| self.strides[k].last() == Some(&0))
@@ -238,5 +244,43 @@ impl AxisOrder for RawInputs<'_> {
             }
         }
         inside
+    }
+}
+
+impl<'a, A> Inputs<'a, (A,)> {
+    /// Elements in the order of a shape with `strides` of the standard layout.
+    ///
+    /// # Panics
+    /// If their number is not that of the shape.
+    pub(crate) fn standard(elements: &'a [A], sizes: &'a [usize], strides: &'a [isize]) -> Self {
+        ensure(elements.len() == sizes.iter().product(), "not one element for each index");
+        let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
+        let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);
+        Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
+    }
+}
+
+impl<'a, A, B> Inputs<'a, (A, B)> {
+    /// The elements of each array, if it is in standard layout and has some.
+    #[inline]
+    pub(crate) fn as_slices(&self) -> (Option<&'a [A]>, Option<&'a [B]>) {
+        let [first, second] = [self.standard_len(0), self.standard_len(1)];
+        let (a, b) = (self.at[0].cast(), self.at[1].cast());
+        // SAFETY: The elements are contiguous, as was just checked. Inputs are made of arrays of these types, which they borrow
+        // for `'a`.
+        unsafe {
+            (first.map(|len| slice::from_raw_parts(a, len)), second.map(|len| slice::from_raw_parts(b, len)))
+        }
+    }
+}
+
+impl<'a, A> Output<'a, Slot<'_, A>> {
+    /// The slots of an array that is not initialised.
+    ///
+    /// # Safety
+    /// There is memory at every index, borrowed exclusively for `'a`. `'s` is fresh: no other slots have it.
+    #[inline(always)]
+    pub(crate) unsafe fn slots(at: *mut A, sizes: &'a [usize], strides: &'a [isize]) -> Self {
+        Self { at: at.cast(), axes: StridedAxes { sizes, strides }, array: PhantomData }
     }
 }

@@ -36,8 +36,8 @@ pub(crate) const NARROW: usize = 8;
 /// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
 /// keep the error small.
 pub(crate) const ROUNDS: usize = 32;
-/// The most rows of a group, which are added in registers. Those that fit into L1, but at least half as many of one input, and a
-/// quarter of several: L1 has 8 ways, and more rows that are 4 KiB apart take up to 2.7 times as long (2026-11-27, Zen 4).
+/// The most rows of a group, which are added in registers. L1 has 8 ways on Zen 4, where more rows that are 4 KiB apart take up to 2.7
+/// times as long (`sum/1024x1024/0` of the grid, 2026-11-27).
 const GROUP_ROWS: usize = 16;
 /// The most rows that are added to one sum.
 pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
@@ -92,6 +92,21 @@ pub(crate) struct Panels<'p> {
     pub(super) is_added: bool,
     /// The number of first neighbours that the panel before has too. They are not added to the output again.
     pub(super) overlap: usize,
+}
+
+impl Panels<'_> {
+    /// The panels, which begin at `at`, as a block whose outputs are visited one by one.
+    pub(super) fn block(&self, at: &Pointers) -> Block {
+        let along = |len: usize, strides: &[isize; OPERANDS]| Loop { len, kept: true, strides: *strides };
+        let neighbours = along(self.width, self.neighbours);
+        let at = neighbours.moved(at, [self.overlap; 2]);
+        Block {
+            rows: along(self.count, self.panel_strides),
+            row: Loop { len: self.width - self.overlap, ..neighbours },
+            steps: along(self.steps, self.step_strides),
+            ..Block::new(at)
+        }
+    }
 }
 
 impl PanelLoops {
@@ -152,6 +167,39 @@ impl PanelLoops {
         }
     }
 
+    /// Visits the panels of the sums of groups of rows, at each index of the loops `outer`. `joined` steps along `summed` are one
+    /// row. What is left of the steps is added to the first elements of a row.
+    fn groups(
+        mut self,
+        outer: &[Loop],
+        first: &Pointers,
+        (summed, joined, group): (&Loop, usize, usize),
+        then: &mut Visit<'_>,
+    ) {
+        let rows = Loop { len: summed.len / joined, strides: scaled(&summed.strides, joined), ..*summed };
+        let at_once = if rows.len < 2 * group { rows.len } else { group };
+        let (mut at, mut done, is_alone) = (*first, 0, self.outside.len == 1);
+        while done < rows.len {
+            let group = Loop { len: at_once.min(rows.len - done), ..rows };
+            let mut taken = group.len;
+            if done > 0 && is_alone {
+                // all groups of this length at once
+                let groups = (rows.len - done) / taken;
+                self.outside = Loop { len: groups, strides: scaled(&rows.strides, taken), ..rows };
+                taken *= groups;
+            }
+            for_each_index(outer, &at, &mut |at| self.rows(at, &group, done > 0, then));
+            at = rows.moved(&at, [0, taken]);
+            done += taken;
+        }
+        let rest = summed.len % joined;
+        if rest > 0 {
+            self.outside = Loop::ONE_STEP;
+            self.neighbours.len = self.neighbours.len / joined * rest;
+            self.rows(&at, &Loop::ONE_STEP, true, then);
+        }
+    }
+
     /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others, to which what is left of the lane is added.
     fn lanes(&self, first: &Pointers, then: &mut Visit<'_>) {
         let (lane, len, strides) = (&self.neighbours, self.neighbours.len, &self.neighbours.strides);
@@ -185,16 +233,55 @@ impl PanelLoops {
     }
 }
 
-impl ErasedNest {
-    /// The place of the sum loop, along which elements are combined in registers, if there is one, and the number of sums along it:
-    /// those of a lane, or one of rows, or as many as rows are joined.
-    pub(super) fn sum_loop(&self, size: usize, is_stored: bool) -> Option<(usize, usize)> {
-        let (inner, outer) = self.loops.split_last()?;
-        let joined = self.joined_rows(size);
-        if joined.is_some() || is_stored && self.is_folded_in_place(size) {
-            return joined.map(|joined| (0, joined));
+/// The loop along which elements are combined in registers: its place among the loops of a nest, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct SumLoop {
+    place: usize,
+    along: Along,
+}
+
+#[derive(Clone, Copy)]
+enum Along {
+    /// The innermost loop, to so many sums.
+    Lane { sums: usize },
+    /// Another loop, of which `joined` steps are one row, in groups of rows.
+    Rows { joined: usize, group: usize },
+}
+
+impl SumLoop {
+    /// The place among the loops of its nest.
+    #[inline]
+    pub(crate) fn place(self) -> usize {
+        self.place
+    }
+
+    /// The number of sums along the loop.
+    #[inline]
+    pub(crate) fn sums(self) -> usize {
+        match self.along {
+            Along::Lane { sums } => sums,
+            Along::Rows { joined, .. } => joined,
         }
-        if inner.len < NARROW || !self.has_row_along(inner) || self.with_gaps(inner) != InputSet::NONE {
+    }
+
+    /// The most steps of which the error is small: [`ROUNDS`] groups of rows, or any number of a lane.
+    pub(crate) fn most_steps(self) -> usize {
+        match self.along {
+            Along::Lane { .. } => usize::MAX,
+            Along::Rows { joined, group } => ROUNDS * joined * group,
+        }
+    }
+}
+
+impl ErasedNest {
+    /// The loop along which elements are combined in registers, if there is one.
+    pub(super) fn sum_loop(&self, size: usize, is_stored: bool) -> Option<SumLoop> {
+        let (inner, outer) = self.loops.split_last()?;
+        if let Some(joined) = self.joined_rows(size) {
+            return Some(self.rows_at(0, joined));
+        }
+        let has_panels = || inner.len >= NARROW && self.has_row_in_place(inner);
+        if is_stored && self.is_folded_in_place(size) || !has_panels() {
             return None;
         }
         // near rows, unless they are few. Lanes need a fold each, so rows are preferred to short lanes
@@ -202,19 +289,30 @@ impl ErasedNest {
         let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
         let longest = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
         if inner.kept || near.is_some() && inner.len < WIDE {
-            return near.or(longest).map(|place| (place, 1));
+            return near.or(longest).map(|place| self.rows_at(place, 1));
         }
         let width = lane_width(inner.len);
         let sums = (inner.len / width).div_ceil(ROUNDS) * width;
-        (inner.len * size >= CACHE_LINE).then_some((outer.len(), sums))
+        (inner.len * size >= CACHE_LINE)
+            .then_some(SumLoop { place: outer.len(), along: Along::Lane { sums } })
     }
 
-    /// The rows of a group along `rows`, of which `joined` are one row. The most rows of a sum are [`ROUNDS`] groups.
-    pub(crate) fn group_rows(&self, rows: &Loop, joined: usize) -> usize {
-        let strides = (1..self.operands.count).map(|k| rows.strides[k].unsigned_abs().saturating_mul(joined));
-        let read = strides.clone().filter(|&stride| stride != 0).count();
-        let bytes = strides.fold(1, usize::saturating_add);
-        (BLOCK_BYTES / 2 / bytes).clamp(GROUP_ROWS / 2 / read.clamp(1, 2), GROUP_ROWS)
+    /// Whether there is a row loop that reads the inputs along `l` in place.
+    fn has_row_in_place(&self, l: &Loop) -> bool {
+        self.has_row_along(l) && self.with_gaps(l) == InputSet::NONE
+    }
+
+    /// The loop at `place` as a sum loop of rows, of which `joined` are one row. A group has the rows that fit into L1, but at least
+    /// half of [`GROUP_ROWS`] of one input, and a quarter of several.
+    fn rows_at(&self, place: usize, joined: usize) -> SumLoop {
+        let strides = self.loops[place].strides[1..self.operands.count].iter();
+        let moving = strides.filter(|&&stride| stride != 0);
+        let bytes = moving.clone().fold(1, |bytes: usize, stride| {
+            bytes.saturating_add(stride.unsigned_abs().saturating_mul(joined))
+        });
+        let fewest = GROUP_ROWS / 2 / moving.count().clamp(1, 2);
+        let group = (BLOCK_BYTES / 2 / bytes).clamp(fewest, GROUP_ROWS);
+        SumLoop { place, along: Along::Rows { joined, group } }
     }
 
     /// How many steps of the outermost loop are one row of sums, where all inputs are contiguous and do not fit into a block. What is
@@ -224,8 +322,7 @@ impl ErasedNest {
         let (last, bytes) = (inner.last()?, steps(inner).saturating_mul(size));
         let is_large = bytes <= BLOCK_BYTES && rows.len.saturating_mul(bytes) > 4 * BLOCK_BYTES;
         let is_dense = |pair: &[Loop]| pair[0].continues(&pair[1], self.operands.count);
-        let has_rows = || self.has_row_along(last) && self.with_gaps(last) == InputSet::NONE;
-        if rows.kept || !is_large || !has_rows() || !self.loops.windows(2).all(is_dense) {
+        if rows.kept || !is_large || !self.has_row_in_place(last) || !self.loops.windows(2).all(is_dense) {
             return None;
         }
         let most = (JOINED_ROW_BYTES / bytes).max(1);
@@ -247,20 +344,21 @@ impl ErasedNest {
     /// order. `out` has memory for `len` sums of `size` bytes.
     pub(super) fn for_each_sums(
         &mut self,
-        (place, sums): (usize, usize),
+        sum_loop: SumLoop,
         (out, len, size): (*mut u8, usize, usize),
         then: &mut Visit<'_>,
     ) {
-        let (summed, is_lane) = (self.loops[place], place + 1 == self.loops.len());
-        self.loops[place].len = sums;
+        let summed = self.loops[sum_loop.place];
+        self.loops[sum_loop.place].len = sum_loop.sums();
         self.operands.sizes[0] = size;
         ensure(self.set_dense(0, out, |_| true) == len, "no room for the sums");
-        if is_lane {
-            self.loops[place].len = summed.len;
-        } else {
-            self.loops.retain(|l| l.len > 1);
-            self.loops.iter_mut().for_each(|l| l.kept = true);
-            self.merge();
+        match sum_loop.along {
+            Along::Lane { .. } => self.loops[sum_loop.place].len = summed.len,
+            Along::Rows { .. } => {
+                self.loops.retain(|l| l.len > 1);
+                self.loops.iter_mut().for_each(|l| l.kept = true);
+                self.merge();
+            }
         }
         let [outer @ .., neighbours] = &self.loops[..] else { return };
         let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
@@ -268,32 +366,11 @@ impl ErasedNest {
             [outer @ .., outside] => (outer, *outside),
             [] => (outer, Loop::ONE_STEP),
         };
-        let mut loops = PanelLoops { outside, neighbours: *neighbours, moving };
-        let mut at = self.operands.at;
-        if is_lane {
-            return for_each_index(outer, &at, &mut |at| loops.lanes(at, then));
-        }
-        let (rest, group) = (summed.len % sums, self.group_rows(&summed, sums));
-        let summed = Loop { len: summed.len / sums, strides: scaled(&summed.strides, sums), ..summed };
-        let at_once = if summed.len < 2 * group { summed.len } else { group };
-        let mut done = 0;
-        while done < summed.len {
-            let group = Loop { len: at_once.min(summed.len - done), ..summed };
-            let mut taken = group.len;
-            if done > 0 && outside.len == 1 {
-                // all groups of this length at once
-                let groups = (summed.len - done) / taken;
-                loops.outside = Loop { len: groups, strides: scaled(&summed.strides, taken), ..summed };
-                taken *= groups;
-            }
-            for_each_index(outer, &at, &mut |at| loops.rows(at, &group, done > 0, then));
-            at = summed.moved(&at, [0, taken]);
-            done += taken;
-        }
-        if rest > 0 {
-            loops.outside = Loop::ONE_STEP;
-            loops.neighbours.len = loops.neighbours.len / sums * rest;
-            loops.rows(&at, &Loop::ONE_STEP, true, then);
+        let loops = PanelLoops { outside, neighbours: *neighbours, moving };
+        let at = &self.operands.at;
+        match sum_loop.along {
+            Along::Lane { .. } => for_each_index(outer, at, &mut |at| loops.lanes(at, then)),
+            Along::Rows { joined, group } => loops.groups(outer, at, (&summed, joined, group), then),
         }
     }
 }

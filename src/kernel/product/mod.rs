@@ -26,13 +26,15 @@ use packed::{
 };
 use tiles::TERMS;
 
-use super::bases::{for_each_base, par_for_each_base};
+use super::bases::{for_each_base, on_this_thread, on_threads};
 use super::map::{copy, copy_into};
 use super::memory::Reserved;
-use super::nest::{AxisSelection, BaseInputs, Inputs, MapElement, MapReduce, ROUNDS, WIDE};
+use super::nest::{
+    AxisSelection, BaseInputs, FoldLoops, Inputs, MapElement, MapReduce, ROUNDS, Threads, WIDE,
+};
+use super::nest::{Cloned, Source};
 use super::operation::Plus;
-use super::reduce::{FoldLoops, into};
-use super::source::{Cloned, Source};
+use super::reduce::{fold_of, into};
 use super::threads::{GRAIN, count, in_two};
 use super::{ensure, fail};
 use alloc::vec;
@@ -68,7 +70,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     }
     if axes == VECTORS && !inputs.are_repeated() {
         let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::fused(&inputs, &product, &loops));
+        return sums_into(out, &inputs, &Source::fused(&inputs, &product, fold_of(&loops)));
     }
     let are_copied = are_copied(&inputs, out, axes);
     // one small product has no more elements, so there are several to halve otherwise
@@ -101,8 +103,8 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
         return;
     }
     if axes == VECTORS && !inputs.are_repeated() {
-        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
-        return sums_into(out, &inputs, &Source::par_fused(&inputs, &product, &loops));
+        let (product, loops) = (MapReduce::new(Times, Plus).on(Threads::new()), FoldLoops::new(Cloned, Plus));
+        return sums_into(out, &inputs, &Source::fused(&inputs, &product, fold_of(&loops)));
     }
     let are_copied = are_copied(&inputs, out, axes);
     if are_copied && out.len() < GRAIN / 8 {
@@ -121,7 +123,7 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     let (batches, terms) = (batches(&out), a.shape()[a.ndim() - 1]);
     if batches >= 2 * count() && terms.saturating_mul(out.len()) >= 8 * GRAIN {
         let factors = BaseInputs::two((&a, 2), (&b, 2));
-        par_for_each_base(&factors, &mut out, 2, |(a, b), out| multiply(a, b, out, swapped));
+        for_each_base(&factors, &mut out, 2, |(a, b), out| multiply(a, b, out, swapped), on_threads);
     } else {
         for_each_product(((out, a, b), swapped), |a, b, out, swapped| {
             rows_in_halves(a, b, out, swapped, count());
@@ -206,7 +208,7 @@ fn for_each_product<T>(
         return visit(only_matrix(a), only_matrix(b), only_matrix(out), swapped);
     }
     let factors = BaseInputs::two((&a, 2), (&b, 2));
-    for_each_base(&factors, &mut out, 2, |(a, b), out| visit(a, b, out, swapped));
+    for_each_base(&factors, &mut out, 2, |(a, b), out| visit(a, b, out, swapped), on_this_thread);
 }
 
 /// The number of products.

@@ -3,10 +3,9 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
-use crate::kernel::nest::{ElementLoopsOf, MapReduce, ROUNDS};
+use crate::kernel::nest::{Fold, FoldLoops, ROUNDS};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch_or};
-use crate::kernel::source::Cloned;
 
 /// The fewest rows of joined rows.
 const MIN_JOINED_ROWS: usize = 8;
@@ -19,24 +18,6 @@ const SHORT_LANE: usize = 16;
 
 /// The number of accumulators of a lane after these are halved.
 const LAST_ACCUMULATORS: usize = 8;
-
-/// The loops that combine elements: contiguous ones, and, as [`ElementLoopsOf`] them, those of an array.
-pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
-    fn apply(&self, a: A, b: A) -> A;
-
-    /// Adds a row to sums: an element to each of the first ones.
-    fn add_row(&self, sums: &mut [A], row: &[A]);
-
-    /// Appends the sum of rows of `width` elements for each group of `len` elements, without what is left of a group.
-    fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>);
-
-    /// Appends the results of lanes of `len` elements.
-    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
-}
-
-/// The loops of an operation on the elements of an array. On a CPU that is found to have no AVX2, they call the operation for each
-/// pair, in the same order.
-pub(crate) type FoldLoops<A, O> = MapReduce<Cloned, A, (A,), O>;
 
 impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     fn apply(&self, a: A, b: A) -> A {
