@@ -10,14 +10,16 @@
 //! | the nest | the block |
 //! |---|---|
 //! | up to two loops and few elements | all, without a nest |
-//! | up to two loops and [`SMALL_NEST`](super::nest::SMALL_NEST) elements in rows with a row loop | all, without a nest |
-//! | rows of [`NARROW`] elements or more with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
+//! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
+//! | the same without a row loop, of plain numbers | a few rows, without a nest; inputs with gaps are copied to the stack |
+//! | a copy of up to [`SMALL_NEST`] plain numbers | all, in the order of the output's axes |
+//! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! For a tile, inputs with gaps are copied, but for an only input that has gaps along both loops. Inputs with stride 0 are copied
+//! A copy of plain numbers goes straight to the output, in the tiles of a map. For others, inputs with gaps are copied, but for an only input that has gaps along both loops. Inputs with stride 0 are copied
 //! too until there is a row loop for the others. An input is near along a loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
