@@ -6,7 +6,7 @@ use super::evaluate::{mapped, visited};
 use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
 use crate::sealed::Sealed;
-use crate::view::{Operand, Operands};
+use crate::view::{Bounds, Operand, Operands, part_of};
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -17,9 +17,9 @@ macro_rules! operand_traits {
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
-            note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+            note = "write `(&a, &b)` for arrays `a` and `b`, which are not passed by value, as an `ArrayView` such as `a.view()` \
+                    may be; where there are more than 6 operands, combine some of them first",
             note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-            note = "for more than 6 operands, combine some of them first",
             note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
                     `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
             note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions",
@@ -105,6 +105,10 @@ operand_traits! {
         /// Calls the closure with an element of each operand.
         #[doc(hidden)]
         fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
+
+        /// The results for the part of the joint shape with these bounds, which has results.
+        #[doc(hidden)]
+        fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>>;
     }
 
     /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
@@ -221,6 +225,7 @@ impl<O: FusedOperands> FusedOperands for Par<O> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for Par<O> {
     #[inline(always)]
     fn call(f: &mut F, items: Items<'_, O>) -> R {
@@ -229,7 +234,7 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for P
 
     #[inline]
     fn mapped(&self, f: F) -> Result<Array<R, O::Dim>> {
-        let visitor = SharedVisitor::new(Write(SharedClosure::<O, F>::new(&f)));
+        let visitor = SharedVisitor::shared(Write(SharedClosure::<O, F>::new(&f)));
         mapped(&self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
@@ -242,7 +247,7 @@ impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O>
 
     #[inline]
     fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
-        let visitor = SharedVisitor::new(SharedClosure::<O, F>::new(&f));
+        let visitor = SharedVisitor::shared(SharedClosure::<O, F>::new(&f));
         visited(out, &self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
@@ -284,6 +289,13 @@ macro_rules! fused {
             #[inline(always)]
             fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
                 f($($x),+)
+            }
+
+            fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>> {
+                let $operands = self;
+                $(let $x = part_of($x.operand_ref(), bounds);)+
+                let inputs = Inputs::from(($(&*$x,)+));
+                mapped(&inputs, &Visitor::new(Write(SharedClosure::<Self, F>::new(f))))
             }
         }
 

@@ -81,25 +81,3 @@ fn windows_of_one_array() {
         assert_eq!(view.t().sum_axes(0).unwrap(), by_window(&|x| x.iter().sum()));
     }
 }
-
-/// The bits do not depend on how threads divide the points.
-#[cfg(feature = "rayon")]
-#[test]
-fn the_same_to_the_last_bit_on_any_number_of_threads() {
-    for [n, m, d] in [[900, 64, 3], [9, 9000, 2], [3000, 16, 13], [70, 600, 31], [20_000, 8, 2]] {
-        let of = |rows: usize| {
-            Array4::from_shape_fn((1, rows, 1, d), |(_, i, _, k)| ((i * 7 + k * 31) % 101) as f32 / 7.0)
-        };
-        let (x, y) = (of(n), of(m).permuted_axes([0, 2, 1, 3]));
-        let distances = fused((&x, &y), |x, y| (x - y) * (x - y));
-        for axes in [&[3][..], &[1, 3], &[0, 1, 2, 3]] {
-            let expected = distances.sum_axes(axes).unwrap();
-            for threads in [2, 3, 8] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let sums = pool.install(|| distances.par().sum_axes(axes).unwrap());
-                let bits = |sums: &ArrayD<f32>| sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&sums), bits(&expected), "{n}, {m}, {d} over {axes:?} on {threads} threads");
-            }
-        }
-    }
-}

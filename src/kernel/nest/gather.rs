@@ -11,7 +11,7 @@
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
 //! numbers are initialised and may be copied. They may be less aligned than such a number.
 
-use super::{ElementInfo, Loop, NARROW, Pointers, steps};
+use super::loops::{Axis, ElementInfo, Gather, Loop, NARROW, Pointers, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, List};
 #[cfg(target_arch = "x86_64")]
@@ -28,14 +28,6 @@ const SHORT_COLUMNS: usize = 4;
 /// The bytes of one of `count` copies.
 pub(crate) fn copy_share(count: usize) -> usize {
     (TILE_COPIES_BYTES / count.max(1)) & !(CACHE_LINE - 1)
-}
-
-/// An axis of a copy: its length, and the bytes from one element to the next.
-#[derive(Clone, Copy)]
-pub(super) struct Axis {
-    len: usize,
-    from: isize,
-    to: isize,
 }
 
 /// Copies the elements of input `k` to contiguous memory, in the order of the loops.
@@ -92,7 +84,7 @@ unsafe fn copy_elements(
     }
     axes.reverse();
     // SAFETY: As the caller promises.
-    unsafe { info.gathers[k](&axes, from, to) };
+    unsafe { info.gathers[k - 1](&axes, from, to) };
 }
 
 impl Axis {
@@ -103,9 +95,6 @@ impl Axis {
             .all(|&(outer, step)| outer == step.wrapping_mul(inner.len.cast_signed()))
     }
 }
-
-/// [`gather`] for plain numbers of one size. A program has the functions for the sizes of its own elements.
-pub(super) type Gather = unsafe fn(&[Axis], *const u8, *mut u8);
 
 macro_rules! gathers {
     ($($N:ident $size:pat)*) => {

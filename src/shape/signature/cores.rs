@@ -1,7 +1,7 @@
 //! The base axes of a signature, for operands with certain numbers of axes.
 
 use super::tokens::{Token, token};
-use crate::shape::ByName;
+use crate::shape::{BaseAxis, ByName};
 use alloc::{vec, vec::Vec};
 use core::mem::take;
 
@@ -11,8 +11,8 @@ pub(crate) struct Symbol<'s> {
     pub(crate) is_number: bool,
     /// The number, or the size of the name where an operand has it first.
     pub(crate) size: Option<usize>,
-    /// The operand and base axis where it occurs first.
-    pub(crate) first: Option<(usize, usize)>,
+    /// The axis where it occurs first.
+    pub(crate) first: Option<BaseAxis>,
 }
 
 /// One base axis: the index of its symbol, and whether it may be missing.
