@@ -11,7 +11,7 @@ use super::loops::{InputSet, NARROW, Pointers, WIDE};
 use super::panels::{PanelLoops, Panels};
 use crate::kernel::memory::SliceVec;
 use crate::kernel::operation::{Operation, add};
-use crate::kernel::simd::{Work, dispatch_or};
+use crate::kernel::simd::{Work, dispatch_or, is_type};
 use core::cell::RefCell;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, needs_drop};
@@ -25,6 +25,11 @@ pub(crate) trait Rows {
     /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
     /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
     unsafe fn rows(&self, block: &Block);
+
+    /// Whether all that `rows` does is to clone the elements of the one input.
+    fn is_copy(&self) -> bool {
+        false
+    }
 
     /// What runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
     fn join(&self) -> Option<Join> {
@@ -141,9 +146,18 @@ impl<C: Lend<Visit: Visit<T, E>>, T, E: Elements> Rows for Visitor<C, T, E> {
         self.closure.lend(|visit| unsafe { visit_block(block, visit) });
     }
 
+    fn is_copy(&self) -> bool {
+        clones::<C::Visit>()
+    }
+
     fn join(&self) -> Option<Join> {
         self.join
     }
+}
+
+/// Whether a visitor clones an input's element to the output, which has its type then.
+fn clones<V>() -> bool {
+    is_type::<V, Cloned>() || is_type::<V, Write<Cloned>>()
 }
 
 /// Writes the results of a [`MapElement`] to slots.

@@ -4,11 +4,15 @@
 
 use super::erased::ErasedNest;
 use super::loops::{
-    InputSet, Loop, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE, is_dense,
+    ElementInfo, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE,
+    is_dense,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
+use super::panels::scaled;
+use crate::kernel::memory::{CACHE_LINE, STACK_BYTES};
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
+#[derive(Clone, Copy)]
 pub(crate) struct Block {
     pub(super) at: Pointers,
     /// The loop from row to row.
@@ -20,6 +24,9 @@ pub(crate) struct Block {
     pub(super) steps: Loop,
     /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
     pub(super) moving: Option<InputSet>,
+    /// The inputs to copy before there is a row loop: they are plain numbers with gaps along a row. Only blocks of few elements
+    /// have them.
+    pub(super) copied: InputSet,
 }
 
 impl ErasedNest {
@@ -51,8 +58,8 @@ impl ErasedNest {
         self.operands.plain.contains(k)
     }
 
-    /// Calls `then` with blocks of the two innermost loops.
-    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(&Block)) {
+    /// A block of the two innermost loops, and the loops outside.
+    pub(super) fn block(&self) -> (Block, &[Loop]) {
         let (mut block, mut outer) = (Block::new(self.operands.at), &self.loops[..]);
         for l in [&mut block.row, &mut block.rows] {
             if let Some((inner, others)) = outer.split_last() {
@@ -60,36 +67,46 @@ impl ErasedNest {
             }
         }
         block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info.row_loops);
-        for_each_index(outer, &self.operands.at, &mut |at| {
-            block.at = *at;
-            then(&block);
-        });
+        (block, outer)
     }
 
-    /// Calls `then` with each part of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
-    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest)) {
-        self.cut_from(0, tile, &mut ErasedNest::new(), then);
+    /// Calls `then` with blocks of the two innermost loops.
+    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(&Block)) {
+        let (mut block, outer) = self.block();
+        block.for_each_along(outer, &self.operands.at, then);
     }
 
-    /// [`for_each_tile`](Self::for_each_tile) of a nest whose loops outside of the one at `place` are cut. Each part is made in
-    /// `scratch`.
+    /// Cuts the nest into tiles of at most `tile[i]` steps of loop `i`. Calls `then` with the first one of those with the same
+    /// loops, and with the loops from one to the next. A tile has no loops of one step.
+    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest, &[Loop])) {
+        self.cut_from(0, tile, &mut ErasedNest::new(), &mut Loops::new(), then);
+    }
+
+    /// [`for_each_tile`](Self::for_each_tile) of a nest whose loops outside of the one at `place` are cut, with the loops between
+    /// `tiles`. The first tile is made in `scratch`.
     fn cut_from(
         &mut self,
         place: usize,
         tile: &[usize],
         scratch: &mut ErasedNest,
-        then: &mut dyn FnMut(&mut ErasedNest),
+        tiles: &mut Loops,
+        then: &mut dyn FnMut(&mut ErasedNest, &[Loop]),
     ) {
         let Some(&whole) = self.loops.get(place) else {
             scratch.copy_from(self);
             scratch.loops.retain(|l| l.len > 1);
-            return then(scratch);
+            return then(scratch, tiles);
         };
-        let (at, most) = (self.operands.at, tile[place].max(1));
-        for done in (0..whole.len).step_by(most) {
-            self.operands.at = whole.moved(&at, [done; 2]);
-            self.loops[place].len = most.min(whole.len - done);
-            self.cut_from(place + 1, tile, scratch, then);
+        let (at, outside, steps) = (self.operands.at, tiles.len(), tile[place].clamp(1, whole.len));
+        let (full, rest) = (whole.len / steps, whole.len % steps);
+        for (len, count, first) in [(steps, full, 0), (rest, 1, whole.len - rest)] {
+            if len > 0 {
+                self.operands.at = whole.moved(&at, [first; 2]);
+                self.loops[place].len = len;
+                tiles.push(Loop { len: count, strides: scaled(&whole.strides, len), ..whole });
+                self.cut_from(place + 1, tile, scratch, tiles, then);
+                tiles.truncate(outside);
+            }
         }
         (self.operands.at, self.loops[place]) = (at, whole);
     }
@@ -128,7 +145,15 @@ impl Block {
     #[inline(always)]
     pub(super) fn new(at: Pointers) -> Self {
         const ONE: Loop = Loop::ONE_STEP;
-        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None }
+        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None, copied: InputSet::NONE }
+    }
+
+    /// Calls `then` with the block moved to each index of the loops outside.
+    pub(super) fn for_each_along(&mut self, outer: &[Loop], first: &Pointers, then: &mut dyn FnMut(&Block)) {
+        for_each_index(outer, first, &mut |at| {
+            self.at = *at;
+            then(self);
+        });
     }
 
     /// The number of outputs.
@@ -205,7 +230,27 @@ impl Block {
         }
         // few rows: the error of their sum is small
         let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
-        (total <= ONE_BY_ONE || are_rows).then(|| self.outputs())
+        (total <= ONE_BY_ONE || are_rows || self.set_copied(size, info)).then(|| self.outputs())
+    }
+
+    /// Finds the inputs to copy so that there is a row loop. Returns whether there are some, nothing is reduced, rows of the output,
+    /// of elements of `size` bytes, are contiguous, and copies of a row fit on the stack.
+    fn set_copied(&mut self, size: isize, info: &ElementInfo) -> bool {
+        let (row, sizes) = (&self.row, &info.sizes);
+        let is_map = self.steps.len == 1 && self.rounds.len == 1;
+        let moving = InputSet::of(info.count, |k| row.strides[k] != 0);
+        self.copied = InputSet::of(info.count, |k| ![0, sizes[k].cast_signed()].contains(&row.strides[k]));
+        let is_row = row.len >= NARROW && row.strides[0] == size && info.row_loops.contains(&moving);
+        let are_plain = self.copied.operands().all(|k| (info.plain)().contains(k));
+        self.moving = Some(moving);
+        is_map && is_row && are_plain && self.copies(info).0 > 0
+    }
+
+    /// How many rows are copied at once, on the stack, and the bytes of a copy.
+    pub(super) fn copies(&self, info: &ElementInfo) -> (usize, usize) {
+        let share = STACK_BYTES / self.copied.operands().count().max(1) / CACHE_LINE * CACHE_LINE;
+        let most = self.copied.operands().map(|k| share / (self.row.len * info.sizes[k])).min();
+        (most.unwrap_or(0), share)
     }
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
@@ -224,7 +269,7 @@ impl Block {
 impl Loop {
     /// Merges this loop into `inner`, if it continues it in the first `count` operands.
     #[inline]
-    fn merge(&mut self, inner: &mut Self, count: usize) {
+    pub(super) fn merge(&mut self, inner: &mut Self, count: usize) {
         if self.len > 1 && self.continues(inner, count) {
             inner.len *= self.len;
             *self = Self::ONE_STEP;

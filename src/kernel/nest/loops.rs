@@ -164,7 +164,15 @@ impl ElementInfo {
 }
 
 /// A copy of plain numbers of one size. A program has the functions for the sizes of its own elements.
-pub(super) type Gather = unsafe fn(&[(usize, isize)], *const u8, *mut u8);
+pub(super) type Gather = unsafe fn(&[Axis], *const u8, *mut u8);
+
+/// An axis of a copy: its length, and the bytes from one element to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Axis {
+    pub(super) len: usize,
+    pub(super) from: isize,
+    pub(super) to: isize,
+}
 
 /// Whether the elements of operand `k` are contiguous in the order of the loops.
 #[inline]

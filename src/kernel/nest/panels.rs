@@ -33,7 +33,7 @@ use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 const JOINED_ROW_BYTES: usize = 4 << 10;
 
 /// The strides of several steps as one.
-fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
+pub(super) fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     // past the last step, an offset may exceed `isize`: it is not followed
     strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
 }

@@ -4,14 +4,14 @@
 
 use super::arrays::{Inputs, Output};
 use super::closures::{FillsOf, Invariant, Rows, RowsOf};
-use super::cut::Block;
-use super::erased::{ErasedNest, Nest};
-use super::gather::{copy_share, gather};
+use super::cut::{Block, for_each_index};
+use super::erased::{ErasedNest, ErasedOperands, Nest};
+use super::gather::{copy_to_output, gather};
 use super::halves::Join;
-use super::loops::{InputSet, OPERANDS, is_worth_halving, steps};
+use super::loops::{ElementInfo, InputSet, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
+use crate::kernel::memory::{CACHE_LINE, STACK_BYTES, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::iter::zip;
 use core::marker::PhantomData;
@@ -72,7 +72,7 @@ impl<'p, 's> ShapePass<'p, 's> {
         // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
         unsafe {
             if count > 0 {
-                self.pass.rows.rows(&block);
+                visit_block(self.pass.rows, &block, self.inputs.info);
             }
             Ok(Written::new(count))
         }
@@ -122,7 +122,7 @@ impl<'n, P: ReadsNest> Nest<'n, P> {
             let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
             erased.moving_part(k, &mut moving);
             // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
-            unsafe { gather(&moving, k, copy) };
+            unsafe { gather(&moving.loops, &moving.operands.at, k, moving.operands.info, copy) };
             erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
@@ -155,6 +155,37 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         written
     }
 
+    /// Whether the pass copies plain numbers.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.pass.rows.is_copy() && self.erased.is_plain(1)
+    }
+
+    /// Copies each element.
+    ///
+    /// # Panics
+    /// If the pass does [something else](Self::is_copy).
+    pub(crate) fn copy(self) -> Written<'s> {
+        ensure(self.is_copy() && self.erased.has_distinct_outputs(), "not a copy of plain numbers");
+        let ErasedNest { loops, operands } = self.erased;
+        // SAFETY: By the invariant. The output has elements of the same type.
+        unsafe {
+            copy_to_output(loops, &operands.at, operands.info);
+            Written::new(steps(loops))
+        }
+    }
+
+    /// [`copy`](Self::copy) in tiles of at most `tile[i]` steps of loop `i`.
+    pub(crate) fn copy_tiles(self, tile: &[usize]) -> Written<'s> {
+        let (pass, mut written) = (self.pass, Written::none());
+        self.erased.for_each_tile(tile, &mut |part, tiles| {
+            for_each_index(tiles, &{ part.operands.at }, &mut |first| {
+                part.operands.at = *first;
+                written.add(Nest { erased: part, pass }.copy());
+            });
+        });
+        written
+    }
+
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn visit_rows(self) -> Written<'s> {
         let (rows, mut written) = (self.pass.rows, Written::none());
@@ -169,46 +200,104 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         written
     }
 
-    /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that
-    /// no row loop can read in place. A tile is one row if the output is contiguous in it.
+    /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Inputs are copied for a tile if no row loop can read them
+    /// in place. A tile is one row if the output is contiguous in it.
     ///
     /// # Panics
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
-    pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut written, mut scratch) = (self.pass.rows, Written::none(), Scratch::new());
-        let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
-        let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
-        let full = in_tile.fold(1, usize::saturating_mul);
-        let share = full.saturating_mul(largest).div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE);
-        // the first elements of copies of full tiles
-        let (share, mut copies_of) = (share.min(copy_share(most)), [null_mut(); OPERANDS]);
-        let copies = scratch.bytes(share * most);
+    pub(crate) fn visit_tiles(self, tile: &[usize], inputs: TileInputs) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
-        self.erased.for_each_tile(tile, &mut |part| {
-            let copied = if most == 0 { InputSet::NONE } else { part.to_copy() };
+        let ErasedOperands { sizes, count: operands, info, .. } = self.erased.operands;
+        let (rows, mut written, mut scratch, mut dense) =
+            (self.pass.rows, Written::none(), Scratch::new(), ErasedNest::new());
+        let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
+        let bytes = in_tile.fold(sizes.into_iter().max().unwrap_or(0), usize::saturating_mul);
+        let share = match inputs {
+            TileInputs::InPlace => 0,
+            TileInputs::Copied(most) => bytes.min(most).next_multiple_of(CACHE_LINE),
+        };
+        let copies = scratch.bytes(share * (operands - 1));
+        self.erased.for_each_tile(tile, &mut |part, tiles| {
+            let copied = if share == 0 { InputSet::NONE } else { part.to_copy() };
+            dense.copy_from(part);
             for k in copied.operands() {
-                let first = if steps(&part.loops) == full { part.operands.at[k] } else { null_mut() };
-                if replace(&mut copies_of[k], first) != first || first.is_null() {
-                    // SAFETY: By the invariant, the inputs are borrowed. Shares of the memory are as aligned as all plain numbers.
-                    unsafe { gather(part, k, &mut copies[(k - 1) * share..][..share]) };
-                }
+                dense.set_dense(k, null_mut(), |_| true);
             }
-            // pointers are taken after all copies are made: the next copy would invalidate them
-            let start = copies.as_mut_ptr().cast::<u8>();
-            for k in copied.operands() {
-                part.set_dense(k, start.wrapping_add((k - 1) * share), |_| true);
-            }
-            part.merge();
-            part.for_each_block(&mut |block| {
-                // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-                unsafe {
-                    rows.rows(block);
-                    written.add(Written::new(block.outputs()));
+            dense.merge();
+            let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
+            for_each_index(tiles, &part.operands.at, &mut |first| {
+                for k in copied.operands() {
+                    if replace(&mut copies_of[k], first[k]) != first[k] {
+                        let copy = &mut copies[(k - 1) * share..][..share];
+                        // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
+                        unsafe { gather(&part.loops, first, k, info, copy) };
+                    }
                 }
+                // pointers are taken after all copies are made: the next copy would invalidate them
+                let (mut at, start) = (*first, copies.as_mut_ptr().cast::<u8>());
+                for k in copied.operands() {
+                    at[k] = start.wrapping_add((k - 1) * share);
+                }
+                block.for_each_along(outer, &at, &mut |block| {
+                    // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
+                    unsafe {
+                        rows.rows(block);
+                        written.add(Written::new(block.outputs()));
+                    }
+                });
             });
         });
         written
+    }
+}
+
+/// How the inputs of a tile are read where no row loop can read them in place.
+pub(crate) enum TileInputs {
+    /// Element by element.
+    InPlace,
+    /// By copies of at most so many bytes each.
+    Copied(usize),
+}
+
+/// Visits the rows of a block, a few at a time where inputs are [copied](Block::copied).
+///
+/// # Safety
+/// As for [`Rows::rows`]. `info` is about the inputs.
+#[inline]
+unsafe fn visit_block(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
+    // SAFETY: As the caller promises.
+    unsafe {
+        match block.copied {
+            InputSet::NONE => rows.rows(block),
+            _ if rows.is_copy() => copy_to_output(&[block.rows, block.row], &block.at, info),
+            _ => visit_copies(rows, block, info),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`visit_block`].
+#[inline(never)]
+unsafe fn visit_copies(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
+    let ((at_once, share), mut scratch) = (block.copies(info), Scratch::new());
+    for done in (0..block.rows.len).step_by(at_once) {
+        let mut part = *block;
+        part.at = block.rows.moved(&block.at, [done; 2]);
+        part.rows.len = at_once.min(block.rows.len - done);
+        let (loops, mut rest) = ([part.rows, part.row], scratch.bytes(STACK_BYTES));
+        for k in block.copied.operands() {
+            let (copy, after) = rest.split_at_mut(share);
+            // SAFETY: The caller promises the elements. A copy begins with a cache line.
+            unsafe { gather(&loops, &part.at, k, info, copy) };
+            let size = info.sizes[k].cast_signed();
+            (part.at[k], part.row.strides[k]) = (copy.as_mut_ptr().cast(), size);
+            part.rows.strides[k] = size * part.row.len.cast_signed();
+            rest = after;
+        }
+        part.rows.merge(&mut part.row, info.count + 1);
+        // SAFETY: The caller promises the elements. A copy has elements of the same type.
+        unsafe { rows.rows(&part) };
     }
 }
 

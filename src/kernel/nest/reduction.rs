@@ -2,6 +2,7 @@
 
 use super::arrays::{Inputs, Output};
 use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedVisitor, fits_panels};
+use super::cut::for_each_index;
 use super::elements::{Elements, Visit};
 use super::erased::{ErasedNest, Nest};
 use super::gather::gather;
@@ -261,12 +262,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// # Panics
     /// If the number of slots differs, or the elements are others.
     pub(crate) fn copy_to<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
-        let len = slots.len();
+        let (len, erased) = (slots.len(), &*self.erased);
         ensure(self.are_plain(), "a copy of elements that are no plain numbers");
-        ensure(len == steps(&self.erased.loops), "not one slot for each element");
+        ensure(len == steps(&erased.loops), "not one slot for each element");
         // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
         unsafe {
-            gather(self.erased, 1, slots.into_bytes());
+            gather(&erased.loops, &erased.operands.at, 1, erased.operands.info, slots.into_bytes());
             Written::new(len)
         }
     }
@@ -376,20 +377,22 @@ pub(crate) fn for_each_lane<A: Clone>(
     for l in &*erased.loops {
         tile.push(if l.kept { 1 } else { l.len });
     }
-    erased.for_each_tile(&tile, &mut |part| {
-        let out = part.operands.at[0].cast::<A>();
-        part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
-            block.for_each(&block.at, source.inputs().info.count, |at| {
-                // SAFETY: The source's loops have the types of its inputs.
-                let mut element = unsafe { element_loops.one(at) };
-                if let Some(prepare) = source.prepare() {
-                    prepare(slice::from_mut(&mut element));
-                }
-                then(LaneItem::Element(element));
+    erased.for_each_tile(&tile, &mut |part, lanes| {
+        for_each_index(lanes, &{ part.operands.at }, &mut |first| {
+            part.operands.at = *first;
+            part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
+                block.for_each(&block.at, source.inputs().info.count, |at| {
+                    // SAFETY: The source's loops have the types of its inputs.
+                    let mut element = unsafe { element_loops.one(at) };
+                    if let Some(prepare) = source.prepare() {
+                        prepare(slice::from_mut(&mut element));
+                    }
+                    then(LaneItem::Element(element));
+                });
             });
+            // SAFETY: By the invariant, this is an element of the output.
+            then(LaneItem::Output(unsafe { &mut *first[0].cast::<A>() }));
         });
-        // SAFETY: By the invariant, this is an element of the output.
-        then(LaneItem::Output(unsafe { &mut *out }));
     });
 }
 
