@@ -56,7 +56,8 @@ impl<'m, 's, A> Slots<'m, 's, A> {
     }
 }
 
-/// Memory for a new array. It is reserved before a pass runs, so that a pass cannot run out of memory.
+/// Memory for a new array. It is reserved before a pass runs, so that a result that is too large is an error. Scratch, whose size
+/// is constant, and lists of partial results are allocated by the pass, which ends the program where it gets none.
 ///
 /// Not exported; public because hidden methods of public traits take it.
 pub struct Reserved<A, D> {

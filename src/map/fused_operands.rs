@@ -17,9 +17,9 @@ macro_rules! operand_traits {
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
-            note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+            note = "write `(&a, &b)` for arrays `a` and `b`, which are not passed by value, as an `ArrayView` such as `a.view()` \
+                    may be; where there are more than 6 operands, combine some of them first",
             note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-            note = "for more than 6 operands, combine some of them first",
             note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
                     `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
             note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions",
@@ -221,6 +221,7 @@ impl<O: FusedOperands> FusedOperands for Par<O> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for Par<O> {
     #[inline(always)]
     fn call(f: &mut F, items: Items<'_, O>) -> R {

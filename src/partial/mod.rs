@@ -137,6 +137,7 @@
 //! | `broadcast_arrays`, `broadcast_map`, `broadcast_to_match` | [`infer_shapes`] |
 //! | `expand_to_match_ranks` | [`infer_ranks`] |
 //! | `broadcast_to`, with -1 | [`infer_target`] |
+//! | `broadcast_apply`, `materialize_into` | [`ShapeOp::Target`] of each operand, with the sizes of the output |
 //! | `broadcast_axes` | [`infer_axes`] |
 //! | `broadcast_in_dim` | [`infer_in_dim`] |
 //! | a sum, a mean or another reduction over axes | [`infer_sum`] |

@@ -41,9 +41,10 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
 ///
 /// # Overflow
-/// A sum has the type of its elements and is added in that type. If an integer sum does not fit, it wraps in a release build
-/// and panics in a debug build, as `+` and ndarray's `sum` do. NumPy and PyTorch add narrow integers in 64 bits. To do the
-/// same, convert each element in the closure of [`fused`](crate::fused()), without an array of the converted elements:
+/// A sum has the type of its elements and is added in that type. Integers that do not fit wrap in a release build and panic in a
+/// debug build, as `+` and ndarray's `sum` do. So does a partial sum, even where the whole sum fits: 256 times 100 and -100 by
+/// turns are 0, and panic in `i8`. NumPy and PyTorch add narrow integers in 64 bits. To do the same, convert each element in
+/// the closure of [`fused`](crate::fused()), without an array of the converted elements:
 ///
 /// ```
 /// use ndarray::array;
@@ -121,7 +122,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`; ONNX `ReduceSum`. Over `..`, ndarray's `sum()`, NumPy's
     /// `axis=None`. Without NaN (`nansum`), sum
     /// `fused(&x, |&x| if x.is_nan() { 0.0 } else { x })`. Running sums (`cumsum`) are ndarray's `accumulate_axis_inplace`.
-    #[doc(alias("sum_axis", "reduce_sum", "nansum", "cumsum"))]
+    #[doc(alias("sum_axis", "reduce_sum"))]
     fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: SumElement,
@@ -173,8 +174,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
     /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
     /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
-    #[doc(alias("mean_axis", "average", "reduce_mean", "nanmean", "weighted_mean", "var", "std"))]
-    #[doc(alias("var_axis", "std_axis"))]
+    #[doc(alias("mean_axis", "average", "reduce_mean"))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: MeanElement,
@@ -216,7 +216,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.max(x, axis=1)` and `torch.amax(x, dim=1)`, which keep NaN too; ONNX `ReduceMax`. Without NaN (`nanmax`),
     /// `x.reduce_axes(1, f64::NAN, f64::max)`. `argmax` is a [recipe](crate::guide::recipes#the-position-of-the-largest-element).
     /// For the larger of two arrays' elements (`numpy.maximum`), [`broadcast_map`](crate::broadcast_map()).
-    #[doc(alias("amax", "maximum", "reduce_max", "nanmax", "max_skipnan", "argmax"))]
+    #[doc(alias("amax", "reduce_max"))]
     fn max_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
@@ -246,7 +246,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Equivalents
     /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin`, `argmin` and `numpy.minimum`, see
     /// [`max_axes`](Self::max_axes).
-    #[doc(alias("amin", "minimum", "reduce_min", "nanmin", "min_skipnan", "argmin"))]
+    #[doc(alias("amin", "reduce_min"))]
     fn min_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
@@ -286,8 +286,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
     /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind: `ndarray-stats` has them, and a
     /// [recipe](crate::guide::recipes#medians) shows one call.
-    #[doc(alias("fold_axis", "map_axis", "prod", "all", "any", "reduce_prod", "aminmax", "ptp"))]
-    #[doc(alias("var_mean", "logsumexp", "median", "quantile"))]
+    #[doc(alias("fold_axis", "prod", "all", "any", "reduce_prod"))]
     fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
         A: Clone,

@@ -1,12 +1,16 @@
-//! Batches at their edges, every error word for word, and what costs no memory.
+//! Batches at their edges, every error, and what costs no memory.
 #![allow(clippy::many_single_char_names, reason = "operands, and views of them")]
 #![allow(clippy::needless_pass_by_value, reason = "what the crate calls closures with")]
 #![allow(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
-use common::{Refusals, Strided, assert_words, refused, variant};
+use common::{Said, Strided, refused};
 use ndarray::{
     Array, Array0, Array1, Array2, Array3, ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewD,
-    ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, ErrorKind, Ix0, Ix1, Ix2, Ix3, array,
+    ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, Ix0, Ix1, Ix2, Ix3, array,
+};
+use ndarray_broadcast::ErrorKind::{
+    BaseAxes, BaseSize, BaseSymbol, Incompatible, InvalidSize, InvalidText, OperandCount, Overflow,
+    PlaceholderOnNewAxis, ResultCount, TooFewAxes, TooLarge, TooManyAxes, UnknownSymbol,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{Batch, BroadcastError, Signature, base_op, batch_broadcast, batch_broadcast_all};
@@ -32,124 +36,118 @@ fn never_two(_: ArrayViewD<'_, f64>, _: ArrayViewD<'_, f64>, _: ArrayViewMut1<'_
 
 #[test]
 fn incompatible() {
-    let mut refused = Refusals::default();
+    let mut said = Said::by("batch: incompatible");
     let (c, e, s) = (zeros(&[2, 6, 6]), zeros(&[3, 6]), zeros(&[5, 1]));
     let (x, y, z) = (dynamic(&c, 2), dynamic(&e, 1), dynamic(&s, 0));
-    refused.add(batch_broadcast(&x, &y));
-    refused.add(batch_broadcast_all((&x, &y)));
-    refused.add(batch_broadcast_all(&[x.clone(), y.clone()][..]));
-    refused.add(x.zip_map(&y, [6], never_two));
-    refused.add(x.zip_map_into(&y, &mut zeros(&[3, 6]), never_two));
-    refused.add(x.matvec(&y));
-    refused.add(x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])));
-    refused.add(x.par().apply(base_op::MatVec, &y));
-    refused.add(x.par().zip_map(&y, [6], never_two));
-    refused.add(batch_broadcast_all((&z, &x, &y)));
-    refused.add(z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
-    refused.add(x.add(&dynamic(&zeros(&[2, 5]), 1)));
-    refused.add(x.expand_batch([4, 3]));
-    refused.add(x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])));
-    refused.add(x.sum_batch_to([3]));
-    refused.finish("batches that are incompatible");
+    said.error(Incompatible, batch_broadcast(&x, &y));
+    said.error(Incompatible, batch_broadcast_all((&x, &y)));
+    said.error(Incompatible, batch_broadcast_all(&[x.clone(), y.clone()][..]));
+    said.error(Incompatible, x.zip_map(&y, [6], never_two));
+    said.error(Incompatible, x.zip_map_into(&y, &mut zeros(&[3, 6]), never_two));
+    said.error(Incompatible, x.matvec(&y));
+    said.error(Incompatible, x.apply_into(base_op::MatVec, &y, &mut zeros(&[3, 6])));
+    said.error(Incompatible, x.par().apply(base_op::MatVec, &y));
+    said.error(Incompatible, x.par().zip_map(&y, [6], never_two));
+    said.error(Incompatible, batch_broadcast_all((&z, &x, &y)));
+    said.error(Incompatible, z.zip_map((&x, &y), [6], |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(Incompatible, x.add(&dynamic(&zeros(&[2, 5]), 1)));
+    said.error(Incompatible, x.expand_batch([4, 3]));
+    said.error(Incompatible, x.apply_into(base_op::MatVec, &dynamic(&zeros(&[6]), 1), &mut zeros(&[4, 6])));
+    said.error(Incompatible, x.sum_batch_to([3]));
     // the first operand goes to that output
     let one = zeros(&[1, 6, 6]);
-    let error = common::refused(dynamic(&one, 2).apply_into(base_op::MatVec, &y, &mut zeros(&[4, 6])));
+    let error = refused(dynamic(&one, 2).apply_into(base_op::MatVec, &y, &mut zeros(&[4, 6])));
     assert_eq!((error.axis(), error.operands()), (Some(0), Some([1, 2])));
     assert_eq!((error.sizes().concat(), error.shapes().pop()), ("34".into(), Some("(4; 6)".into())));
 }
 
 #[test]
 fn numbers_of_axes() {
-    let (mut refused, c) = (Refusals::default(), zeros(&[2, 6, 6]));
+    let (mut said, c) = (Said::by("batch: numbers of axes"), zeros(&[2, 6, 6]));
     let x = dynamic(&c, 2);
-    refused.add(c.batch_dyn(4));
-    refused.add(zeros(&[]).batch::<Ix1>());
-    refused.add(dynamic(&zeros(&[4, 2, 6]), 1).expand_batch(2));
-    refused.add(x.zip_map_into(&x, &mut zeros(&[6]), never_two));
-    refused.add(x.sum_batch_to([1, 2]));
-    refused.add(x.expand_batch([-1, 2]));
-    refused.add(x.inner(&x));
-    refused.add(x.zip_map(&x, Signature::literal("(m,n),(n,p)->(m,p)"), never_two));
-    refused.add(x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()));
-    refused.finish("batches with other numbers of axes");
+    said.error(TooFewAxes, c.batch_dyn(4));
+    said.error(TooFewAxes, zeros(&[]).batch::<Ix1>());
+    said.error(TooFewAxes, dynamic(&zeros(&[4, 2, 6]), 1).expand_batch(2));
+    said.error(TooFewAxes, x.zip_map_into(&x, &mut zeros(&[6]), never_two));
+    said.error(TooManyAxes, x.sum_batch_to([1, 2]));
+    said.error(PlaceholderOnNewAxis, x.expand_batch([-1, 2]));
+    said.error(BaseAxes, x.inner(&x));
+    said.error(BaseAxes, x.zip_map(&x, Signature::literal("(m,n),(n,p)->(m,p)"), never_two));
+    said.error(OperandCount, x.map(Signature::literal("(m,n),(n)->(m)"), |_, _: ArrayViewMut1<'_, f64>| ()));
 }
 
 #[test]
 fn a_closure_writes_one_result() {
-    let (mut refused, x, y) = (Refusals::default(), zeros(&[7, 4]), zeros(&[3]));
+    let (mut said, x, y) = (Said::by("batch: a closure writes one result"), zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
-    refused.add(x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(ResultCount, x.map(Signature::literal("(n)->(n),()"), |_, _: ArrayViewMut1<'_, f64>| ()));
     // a result that no operand gives the size of
     let two = Signature::literal("(n),(n)->(n),(m)");
-    refused.add(x.zip_map(&x, two, never_two));
-    refused.add(x.par().zip_map(&x, two, never_two));
+    said.error(ResultCount, x.zip_map(&x, two, never_two));
+    said.error(ResultCount, x.par().zip_map(&x, two, never_two));
     let three = Signature::literal("(n),(n),(m)->(n),(m),()");
-    refused.add(x.zip_map((&x, &y), three, |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(ResultCount, x.zip_map((&x, &y), three, |_, _, _, _: ArrayViewMut1<'_, f64>| ()));
     // after the number of operands, before the bases and the batches
-    refused.add(x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()));
-    refused.add(x.zip_map(&y, two, never_two));
-    refused.add(two.resolve(&[&[7, 4], &[7, 4]]));
-    refused.finish("closures with several results");
+    said.error(OperandCount, x.map(two, |_, _: ArrayViewMut1<'_, f64>| ()));
+    said.error(ResultCount, x.zip_map(&y, two, never_two));
+    said.error(UnknownSymbol, two.resolve(&[&[7, 4], &[7, 4]]));
 }
 
 #[test]
 fn sizes_of_bases() {
-    let (mut refused, x, y) = (Refusals::default(), zeros(&[7, 4]), zeros(&[3]));
+    let (mut said, x, y) = (Said::by("batch: sizes of bases"), zeros(&[7, 4]), zeros(&[3]));
     let (x, y) = (dynamic(&x, 1), dynamic(&y, 1));
     let (rows, columns) = (zeros(&[2, 3]), zeros(&[2, 5]));
     let result = dynamic(&rows, 2).matmul(&dynamic(&columns, 2));
     assert_eq!(result.as_ref().map_err(BroadcastError::axis), Err(Some(1)));
-    refused.add(x.zip_map(&y, Signature::literal("(3),(3)->(3)"), never_two));
-    refused.add(x.inner(&y));
-    refused.add(result);
-    refused.add(x.zip_map(&y, Signature::literal("(m),(n)->(p)"), never_two));
-    refused.add(x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])));
-    refused.add(dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])));
-    refused.add(x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])));
-    refused.add(x.add_sum_batch_to(&mut zeros(&[1])));
-    refused.add(x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()));
-    refused.finish("sizes of bases");
+    said.error(BaseSize, x.zip_map(&y, Signature::literal("(3),(3)->(3)"), never_two));
+    said.error(BaseSymbol, x.inner(&y));
+    said.error(BaseSymbol, result);
+    said.error(UnknownSymbol, x.zip_map(&y, Signature::literal("(m),(n)->(p)"), never_two));
+    said.error(BaseSize, x.apply_into(base_op::Add, &dynamic(&zeros(&[4]), 1), &mut zeros(&[7, 5])));
+    said.error(
+        BaseSize,
+        dynamic(&rows, 2).apply_into(base_op::Add, &dynamic(&rows, 2), &mut zeros(&[7, 2, 5])),
+    );
+    said.error(BaseSize, x.apply_into(base_op::Add, &x, &mut zeros(&[7, 5])));
+    said.error(BaseSize, x.add_sum_batch_to(&mut zeros(&[1])));
+    said.error(InvalidSize, x.map((3, -1), |_, _: ndarray::ArrayViewMut2<'_, f64>| ()));
 }
 
 #[test]
 fn huge_shapes() {
     const HUGE: usize = 1 << 40;
-    let (mut refused, one, none) = (Refusals::default(), array![0_u8], Array1::<u8>::zeros(0));
+    let (mut said, one, none) = (Said::by("batch: huge shapes"), array![0_u8], Array1::<u8>::zeros(0));
     let (x, y) = (one.broadcast((HUGE, 1)).expect("a view"), none.broadcast((1, HUGE, 0)).expect("a view"));
     let (x, y) = (x.batch::<Ix0>().expect("a base"), y.batch::<Ix1>().expect("a base"));
-    refused.add(batch_broadcast(&x, &y));
-    refused.add(x.expand_batch([-1, 1 << 30]));
-    refused.add(x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()));
-    refused.finish("batches of huge shapes");
+    said.error(Overflow, batch_broadcast(&x, &y));
+    said.error(Overflow, x.expand_batch([-1, 1 << 30]));
+    said.error(TooLarge, x.map([1 << 20], |_, _: ArrayViewMut1<'_, u64>| ()));
 }
 
 #[test]
 fn texts_of_signatures() {
-    for (text, position, expected) in [
-        ("", 0, "("),
-        ("m->n", 0, "("),
-        ("(m", 2, "a comma or )"),
-        ("(m,)->()", 3, "a name or a size"),
-        ("(,m)->()", 1, "a name or a size"),
-        ("(m n)->()", 3, "a comma or )"),
-        ("(m)", 3, "a comma or ->"),
-        ("(m)->", 5, "("),
-        ("(m)->(m)->(m)", 8, "a comma or the end"),
-        ("(m)(n)->()", 3, "a comma or ->"),
-        ("(m)->(m),", 9, "("),
-        ("(0)->()", 1, "a size other than 0"),
-        ("(3x)->()", 2, "a digit"),
-        ("(99999999999999999999)->()", 1, "a size up to isize::MAX"),
-        ("(m+n)->()", 2, "(, ), a name, a size, a comma or ->"),
-        ("(µ)->()", 1, "(, ), a name, a size, a comma or ->"),
-        ("(m)-(n)", 3, "(, ), a name, a size, a comma or ->"),
+    let mut said = Said::by("batch: texts of signatures");
+    for (text, position) in [
+        ("", 0),
+        ("m->n", 0),
+        ("(m", 2),
+        ("(m,)->()", 3),
+        ("(,m)->()", 1),
+        ("(m n)->()", 3),
+        ("(m)", 3),
+        ("(m)->", 5),
+        ("(m)->(m)->(m)", 8),
+        ("(m)(n)->()", 3),
+        ("(m)->(m),", 9),
+        ("(0)->()", 1),
+        ("(3x)->()", 2),
+        ("(99999999999999999999)->()", 1),
+        ("(m+n)->()", 2),
+        ("(µ)->()", 1),
+        ("(m)-(n)", 3),
     ] {
-        assert_words(
-            Signature::new(text).map(drop),
-            "InvalidText",
-            &format!("cannot read {text:?}: position {position} needs {expected}"),
-            ErrorKind::Unsupported,
-        );
+        assert_eq!(said.error(InvalidText, Signature::new(text)).position(), Some(position));
     }
     for (text, operands, results) in [
         ("()->()", 1, 1),
@@ -225,7 +223,7 @@ fn nothing_and_one() {
     let five = Array2::<f64>::zeros((5, 2));
     let zero = Array2::<f64>::zeros((0, 2));
     let (five, zero) = (five.batch::<Ix1>().expect("a base"), zero.batch::<Ix1>().expect("a base"));
-    assert_eq!(variant(&refused(five.add(&zero))), "Incompatible");
+    assert_eq!(refused(five.add(&zero)).kind(), Incompatible);
     // empty bases: a call for each batch element; sums of no terms
     let (m, v) = (Array3::<f64>::zeros((3, 2, 0)), Array2::<f64>::zeros((3, 0)));
     let (m, v) = (m.batch::<Ix2>().expect("a base"), v.batch::<Ix1>().expect("a base"));

@@ -406,10 +406,8 @@ fn outer_products_and_transposes() {
     let pairs = dynamic.batch_dyn(1).unwrap().outer(&dynamic.batch_dyn(1).unwrap()).unwrap();
     assert_eq!(pairs, array![[1, 2], [2, 4]].into_dyn());
     let flat: Array1<i32> = array![1, 2];
-    assert_eq!(
-        dynamic.batch_dyn(0).unwrap().outer(&flat.batch_dyn(1).unwrap()).unwrap_err().to_string(),
-        "cannot apply (m),(n)->(m,n) to (2;) and (; 2): the base of operand 0 has 0 axes, expected 1",
-    );
+    let error = dynamic.batch_dyn(0).unwrap().outer(&flat.batch_dyn(1).unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ndarray_broadcast::ErrorKind::BaseAxes);
 }
 
 /// Rounded products on several threads have the bits of those on one.

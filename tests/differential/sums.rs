@@ -415,10 +415,7 @@ pub(super) fn of_batches(case: &Case) {
     }
     match case.text("product") {
         "matvec" => compare!(m: Ix2, v: Ix1 => delta: Ix1;
-        here!(m.matvec(&v)), here!(delta.outer(&v)), {
-            let m = m.clone();
-            here!(m.transpose().matvec(&delta))
-        }),
+            here!(m.matvec(&v)), here!(delta.outer(&v)), here!(delta.vecmat(&m))),
         "vecmat" => compare!(v: Ix1, m: Ix2 => delta: Ix1;
             here!(v.vecmat(&m)), here!(m.matvec(&delta)), here!(v.outer(&delta))),
         "matmul" => compare!(a: Ix2, b: Ix2 => delta: Ix2;

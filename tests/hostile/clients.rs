@@ -18,8 +18,6 @@ pub(crate) fn rows(t: &mut Table) {
     placed_into(t);
 }
 
-const MISSING: &str = "axis -3 is out of bounds for 2 axes of the array";
-
 fn views(t: &mut Table) {
     let (many, one) = (many(), arr0(1));
     let name = "BroadcastTo::can_broadcast_to";
@@ -35,20 +33,21 @@ fn views(t: &mut Table) {
     let name = "BroadcastView::into_broadcast_axes";
     t.call(name, || one.view().into_broadcast_axes((LIMIT, 0), [-1, 0])).gives(|v| v.dim() == (LIMIT, 0));
     t.call(name, || array![5].view().into_broadcast_axes(all(1), &but_last).map(|v| v.sum())).is(Ok(5));
-    t.call(name, || one.view().into_broadcast_axes(3, isize::MIN)).refused();
-    t.call(name, || long().into_broadcast_axes((LIMIT, LIMIT), -1).map(|v| v.len())).refused();
+    t.call(name, || one.view().into_broadcast_axes(3, isize::MIN)).refused(ErrorKind::AxisOutOfBounds);
+    t.call(name, || long().into_broadcast_axes((LIMIT, LIMIT), -1).map(|v| v.len()))
+        .refused(ErrorKind::Overflow);
     let name = "BroadcastView::into_broadcast_axes";
     t.call(name, || one.view().into_broadcast_axes(&hollow(), [0, -1])).gives(|v| v.dim() == (0, LIMIT));
-    t.call(name, || one.view().into_broadcast_axes(&huge(), [0, -2])).refused();
+    t.call(name, || one.view().into_broadcast_axes(&huge(), [0, -2])).refused(ErrorKind::DuplicateAxis);
     let name = "BroadcastView::into_broadcast_in_dim";
     let reversed: Vec<i64> = (1..=10_000).map(|axis: i64| -axis).collect();
     let turned: Vec<usize> = many.shape().iter().rev().copied().collect();
     t.call(name, || many.view().into_broadcast_in_dim(turned, &reversed)).gives(|v| v == many.t());
     t.call(name, || one.view().into_broadcast_in_dim((LIMIT, 0), [])).gives(|v| v.is_empty());
-    t.call(name, || long().into_broadcast_in_dim((3, 4), -2)).refused();
+    t.call(name, || long().into_broadcast_in_dim((3, 4), -2)).refused(ErrorKind::Incompatible);
 
     let name = "broadcast_arrays";
-    t.call(name, || broadcast_arrays([huge(), hollow()]).map(|_| ())).refused();
+    t.call(name, || broadcast_arrays([huge(), hollow()]).map(|_| ())).refused(ErrorKind::Incompatible);
     t.call(name, || broadcast_arrays(&*vec![&many; 20]).map(|views| views.len())).is(Ok(20));
     t.call(name, || broadcast_arrays([&many; 0]).map(|views| views.len())).is(Ok(0));
     t.call(name, || broadcast_arrays(&[&one][..0]).map(|views| views.len())).is(Ok(0));
@@ -69,7 +68,7 @@ fn by_value(t: &mut Table) {
     t.call(name, || {
         arr0(1_i64).into_shared().into_broadcast_map(huge(), |a, _| *a).map_err(BroadcastError::from)
     })
-    .refused();
+    .refused(ErrorKind::TooLarge);
     let refused = || many().into_broadcast_map(hollow(), |a, _| *a).unwrap_err();
     t.call("Returned::error", || refused().error().kind()).is(ErrorKind::Overflow);
     t.call("Returned::into_error", || refused().into_error().kind()).is(ErrorKind::Overflow);
@@ -84,23 +83,22 @@ fn reductions(t: &mut Table) {
     t.call(name, || many.reduce_axes(AxisSet::default(), 0, i64::max)).is(Ok(many.clone()));
     t.call(name, || hollow().reduce_axes(-1, 7, i64::max)).is(Ok(Array1::zeros(0)));
     t.call(name, || hollow().reduce_axes([0, 1], 7, i64::max)).is(Ok(arr0(7)));
-    t.call(name, || hollow().reduce_axes(0, 7, i64::max)).refused();
-    t.call(name, || huge().reduce_axes([-3, 9], 7, i64::max))
-        .refused_as(&format!("cannot reduce shape [2147483648, 2147483648] over axes [-3, 9]: {MISSING}"));
+    t.call(name, || hollow().reduce_axes(0, 7, i64::max)).refused(ErrorKind::TooLarge);
+    t.call(name, || huge().reduce_axes([-3, 9], 7, i64::max)).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || array![Nothing, Nothing].reduce_axes(0, Nothing, |a, _| a)).is(Ok(arr0(Nothing)));
     let name = "Reduce::reduce_axes";
     t.call(name, || many.reduce_axes(keepdims(&every), 0, i64::max))
         .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
     t.call(name, || hollow().reduce_axes(keepdims(1), 7, i64::max)).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().reduce_axes(keepdims(0), 7, i64::max)).refused();
+    t.call(name, || hollow().reduce_axes(keepdims(0), 7, i64::max)).refused(ErrorKind::TooLarge);
     let name = "Reduce::reduce_to";
     let max = i64::max;
     t.call(name, || fused((&many, &array![7]), |a, b| a * b).reduce_to((), 0, max)).is(Ok(arr0(16 * 7)));
     t.call(name, || fused((&many, many.t()), |a, _| *a).reduce_to(all(1), 0, max))
         .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
     t.call(name, || fused(hollow(), |&x| x).reduce_to((1, 1), 9, max)).is(Ok(array![[9]]));
-    t.call(name, || fused(hollow(), |&x| x).reduce_to(LIMIT, 9, max)).refused();
-    t.call(name, || fused(&array![1], |&x| x).reduce_to(-1, 9, max)).refused();
+    t.call(name, || fused(hollow(), |&x| x).reduce_to(LIMIT, 9, max)).refused(ErrorKind::TooLarge);
+    t.call(name, || fused(&array![1], |&x| x).reduce_to(-1, 9, max)).refused(ErrorKind::InvalidSize);
 }
 
 fn means(t: &mut Table) {
@@ -108,29 +106,27 @@ fn means(t: &mut Table) {
     let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
     let every = (0..MANY).collect::<Vec<_>>();
     let none = |t: &mut Table, name, result: &(dyn Fn() -> Result<(), BroadcastError> + Sync)| {
-        t.call(name, result).refused();
+        t.call(name, result).refused(ErrorKind::NoMean);
     };
     let name = "Reduce::mean_axes";
     t.call(name, || many.mean_axes(&every)).is(Ok(arr0(8.5).into_dyn()));
     t.call(name, || many.mean_axes(AxisSet::default())).is(Ok(many.clone()));
     t.call(name, || hollow().mean_axes(1)).is(Ok(Array1::zeros(0)));
-    t.call(name, || hollow().mean_axes(-3)).refused_as(&format!(
-        "cannot take the mean of shape [0, 9223372036854775807] over axes [-3]: {MISSING}"
-    ));
+    t.call(name, || hollow().mean_axes(-3)).refused(ErrorKind::AxisOutOfBounds);
     none(t, name, &|| hollow().mean_axes([1, 0]).map(|_| ()));
     let name = "Reduce::mean_axes";
     t.call(name, || many.mean_axes(keepdims(&every))).gives(|mean| mean.iter().eq([&8.5]));
     t.call(name, || hollow().mean_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
     none(t, name, &|| hollow().mean_axes(keepdims([1, 0])).map(|_| ()));
-    t.call(name, || array![i64::MAX].mean_axes(0)).refused();
+    t.call(name, || array![i64::MAX].mean_axes(0)).refused(ErrorKind::NoMean);
     t.call(name, || many.mean_axes(..)).is(Ok(arr0(8.5)));
-    t.call(name, || arr0(Half::new(1.0)).broadcast_to(LIMIT / 2)?.mean_axes(..)).refused();
+    t.call(name, || arr0(Half::new(1.0)).broadcast_to(LIMIT / 2)?.mean_axes(..)).refused(ErrorKind::NoMean);
     let name = "Reduce::mean_to";
     t.call(name, || many.mean_to(())).is(Ok(arr0(8.5)));
     t.call(name, || many.mean_to(all(1))).gives(|mean| mean.ndim() == MANY && mean.iter().eq([&8.5]));
     t.call(name, || hollow().mean_to((0, 1))).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().mean_to(())).refused();
-    t.call(name, || array![u8::MAX].mean_to(())).refused();
+    t.call(name, || hollow().mean_to(())).refused(ErrorKind::NoMean);
+    t.call(name, || array![u8::MAX].mean_to(())).refused(ErrorKind::NoMean);
 }
 
 fn extremes_to(t: &mut Table) {
@@ -139,13 +135,13 @@ fn extremes_to(t: &mut Table) {
     t.call(name, || many.max_to(())).is(Ok(arr0(16)));
     t.call(name, || many.max_to(all(1))).gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
     t.call(name, || hollow().max_to((0, 1))).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().max_to(LIMIT)).refused();
-    t.call(name, || array![1].max_to(-1)).refused();
+    t.call(name, || hollow().max_to(LIMIT)).refused(ErrorKind::TooLarge);
+    t.call(name, || array![1].max_to(-1)).refused(ErrorKind::InvalidSize);
     let name = "Reduce::min_to";
     t.call(name, || fused((&many, many.t()), |a, _| *a).par().min_to(all(1)))
         .gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
-    t.call(name, || fused(hollow(), |&x| x).min_to(())).refused();
-    t.call(name, || huge().min_to(7)).refused();
+    t.call(name, || fused(hollow(), |&x| x).min_to(())).refused(ErrorKind::NoElements);
+    t.call(name, || huge().min_to(7)).refused(ErrorKind::Incompatible);
 }
 
 fn extremes(t: &mut Table) {
@@ -153,16 +149,14 @@ fn extremes(t: &mut Table) {
     let name = "Reduce::max_axes";
     t.call(name, || many.max_axes(&every)).is(Ok(arr0(16).into_dyn()));
     t.call(name, || hollow().max_axes(1)).is(Ok(Array1::zeros(0)));
-    t.call(name, || hollow().max_axes([0, 1])).refused();
-    t.call(name, || hollow().max_axes(0)).refused();
+    t.call(name, || hollow().max_axes([0, 1])).refused(ErrorKind::NoElements);
+    t.call(name, || hollow().max_axes(0)).refused(ErrorKind::TooLarge);
     t.call(name, || many.max_axes(..)).is(Ok(arr0(16)));
-    t.call(name, || hollow().max_axes(..)).refused();
+    t.call(name, || hollow().max_axes(..)).refused(ErrorKind::NoElements);
     let name = "Reduce::min_axes";
     t.call(name, || many.min_axes(keepdims(&every))).gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
-    t.call(name, || huge().min_axes([-3, 9])).refused_as(&format!(
-        "cannot take the minimum of shape [2147483648, 2147483648] over axes [-3, 9]: {MISSING}"
-    ));
-    t.call(name, || fused(hollow(), |&x| x).par().min_axes((0, 1))).refused();
+    t.call(name, || huge().min_axes([-3, 9])).refused(ErrorKind::AxisOutOfBounds);
+    t.call(name, || fused(hollow(), |&x| x).par().min_axes((0, 1))).refused(ErrorKind::NoElements);
 }
 
 fn placed(t: &mut Table) {
@@ -172,16 +166,14 @@ fn placed(t: &mut Table) {
     t.call(name, || many.sum_in_dim((), [])).is(Ok(arr0(136)));
     t.call(name, || many.sum_in_dim(2, -10_000)).is(Ok(array![36, 100]));
     t.call(name, || hollow().sum_in_dim((1, 0), [1, 0])).is(Ok(Array2::zeros((1, 0))));
-    t.call(name, || hollow().sum_in_dim(LIMIT, 1)).refused();
-    t.call(name, || hollow().sum_in_dim(MAX, 1)).refused();
-    t.call(name, || hollow().sum_in_dim((1, 1), MAX)).refused();
-    t.call(name, || hollow().sum_in_dim(1, -3)).refused_as(&format!(
-        "cannot sum shape [0, 9223372036854775807] with its axes [-3] to [1]: {MISSING}"
-    ));
+    t.call(name, || hollow().sum_in_dim(LIMIT, 1)).refused(ErrorKind::TooLarge);
+    t.call(name, || hollow().sum_in_dim(MAX, 1)).refused(ErrorKind::InvalidSize);
+    t.call(name, || hollow().sum_in_dim((1, 1), MAX)).refused(ErrorKind::AxisCount);
+    t.call(name, || hollow().sum_in_dim(1, -3)).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || array![Nothing].sum_in_dim(1, 0)).is(Ok(array![Nothing]));
     let name = "Reduce::sum_in_dim";
     t.call(name, || many.sum_in_dim(&many, (0..MANY).collect::<Vec<_>>())).is(Ok(many.clone()));
-    t.call(name, || hollow().sum_in_dim(&array![1, 2], 1)).refused();
+    t.call(name, || hollow().sum_in_dim(&array![1, 2], 1)).refused(ErrorKind::Incompatible);
 }
 
 fn placed_into(t: &mut Table) {
@@ -197,7 +189,7 @@ fn placed_into(t: &mut Table) {
         let every: Vec<i64> = (0..10_000).collect();
         t.call(name, || sum(&many, &mut out, &every)).gives(|()| out.iter().eq([&expected]));
         let mut out = ArrayD::from_elem(IxDyn(&[2]), 3);
-        t.call(name, || sum(&empty, &mut out, &[-1])).refused();
+        t.call(name, || sum(&empty, &mut out, &[-1])).refused(ErrorKind::Incompatible);
         assert_eq!(out, array![3, 3].into_dyn());
         let mut out = Array::zeros(IxDyn(&[LIMIT, 0]));
         t.call(name, || sum(&empty, &mut out, &[1, 0])).gives(|()| out.is_empty());

@@ -3,9 +3,9 @@
 //! Each result takes 2^62 bytes: fewer than `isize::MAX`, more than any machine has addresses for.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use common::{Refusals, probe::Owned};
+use common::{Said, probe::Owned};
 use ndarray::{Array, Array1, ArrayView1, ArrayView2, ArrayViewMut0, Axis, Ix0, Ix1, Ix2, arr0, aview0};
-use ndarray_broadcast::{broadcast_map, fused, keepdims, prelude::*};
+use ndarray_broadcast::{ErrorKind::TooLarge, broadcast_map, fused, keepdims, prelude::*};
 
 /// So many `f64`.
 const MANY: usize = 1 << 59;
@@ -29,48 +29,47 @@ fn results_that_no_memory_is_for() {
     if is_sanitized() {
         return;
     }
-    let mut refused = Refusals::default();
+    let mut said = Said::by("whole: results that no memory is for");
     let (rows, many, scalar) = (rows(), many(), arr0(1.0));
-    refused.add(rows.sum_axes(1));
-    refused.add(rows.sum_axes(keepdims(1)));
-    refused.add(many.sum_axes([]));
-    refused.add(rows.sum_to((MANY, 1)));
-    refused.add(many.sum_to(&many));
-    refused.add(rows.sum_in_dim(MANY, 0));
-    refused.add(rows.batch::<Ix0>().unwrap().sum_batch_to((MANY, 1)));
-    refused.add(rows.mean_axes(1));
-    refused.add(rows.reduce_axes(keepdims(1), 0.0, f64::max));
-    refused.add(fused(rows, |a| a + 1.0).sum_to((MANY, 1)));
-    refused.add(fused(rows, |&a| a).reduce_to((MANY, 1), 0.0, f64::max));
-    refused.add(broadcast_map((&many, &scalar), |a, b| a + b));
-    refused.add(many.try_materialize());
+    said.error(TooLarge, rows.sum_axes(1));
+    said.error(TooLarge, rows.sum_axes(keepdims(1)));
+    said.error(TooLarge, many.sum_axes([]));
+    said.error(TooLarge, rows.sum_to((MANY, 1)));
+    said.error(TooLarge, many.sum_to(&many));
+    said.error(TooLarge, rows.sum_in_dim(MANY, 0));
+    said.error(TooLarge, rows.batch::<Ix0>().unwrap().sum_batch_to((MANY, 1)));
+    said.error(TooLarge, rows.mean_axes(1));
+    said.error(TooLarge, rows.reduce_axes(keepdims(1), 0.0, f64::max));
+    said.error(TooLarge, fused(rows, |a| a + 1.0).sum_to((MANY, 1)));
+    said.error(TooLarge, fused(rows, |&a| a).reduce_to((MANY, 1), 0.0, f64::max));
+    said.error(TooLarge, broadcast_map((&many, &scalar), |a, b| a + b));
+    said.error(TooLarge, many.try_materialize());
     // elements that are dropped have sums of their own
     let one = arr0(Owned::new(1.0));
-    refused.add(one.broadcast_to((MANY / 8, 4)).unwrap().sum_axes(1));
+    said.error(TooLarge, one.broadcast_to((MANY / 8, 4)).unwrap().sum_axes(1));
     let all = arr0(String::from("a")).into_dyn();
-    refused.add(all.broadcast_to(&[1_usize << 62][..]).unwrap().try_materialize());
+    said.error(TooLarge, all.broadcast_to(&[1_usize << 62][..]).unwrap().try_materialize());
     let x = rows.batch::<Ix1>().unwrap();
     let first = |_: ArrayView1<'_, f64>, mut out: ArrayViewMut0<'_, f64>| out[()] = 1.0;
-    refused.add(x.map((), first));
-    refused.add(x.zip_map(&x, (), |a, _, out| first(a, out)));
-    refused.add(x.zip_map((&x, &x), (), |a, _, _, out| first(a, out)));
-    refused.add(x.inner(&x));
-    refused.add(many.batch::<Ix0>().unwrap().add(&scalar.batch::<Ix0>().unwrap()));
+    said.error(TooLarge, x.map((), first));
+    said.error(TooLarge, x.zip_map(&x, (), |a, _, out| first(a, out)));
+    said.error(TooLarge, x.zip_map((&x, &x), (), |a, _, _, out| first(a, out)));
+    said.error(TooLarge, x.inner(&x));
+    said.error(TooLarge, many.batch::<Ix0>().unwrap().add(&scalar.batch::<Ix0>().unwrap()));
     // large enough for the library's products
     let one = aview0(&1.0);
     let tall = one.into_broadcast_to((1_usize << 30, 8)).unwrap();
     let flat = one.into_broadcast_to((8, 1_usize << 29)).unwrap();
-    refused.add(tall.batch::<Ix2>().unwrap().matmul(&flat.batch::<Ix2>().unwrap()));
+    said.error(TooLarge, tall.batch::<Ix2>().unwrap().matmul(&flat.batch::<Ix2>().unwrap()));
     let (u, v) = (tall.index_axis(Axis(1), 0), flat.index_axis(Axis(0), 0));
-    refused.add(u.batch::<Ix1>().unwrap().outer(&v.batch::<Ix1>().unwrap()));
+    said.error(TooLarge, u.batch::<Ix1>().unwrap().outer(&v.batch::<Ix1>().unwrap()));
     // an array that is given back
     let own = Array1::from_elem(1, 7.0);
     let place = own.as_ptr();
     let returned = own.into_broadcast_map(&many, |a, b| a + b).unwrap_err();
-    refused.add::<()>(Err(returned.error().clone()));
+    said.error::<()>(TooLarge, Err(returned.error().clone()));
     let own = returned.into_inner();
     assert_eq!((own.as_ptr(), own[0]), (place, 7.0));
-    refused.finish("results that no memory is for");
 }
 
 /// Elements without size need no memory, however many there are.
