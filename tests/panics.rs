@@ -56,7 +56,7 @@ fn the_caller_is_named() {
         broadcast_shapes(&[&[1 << 62, 1][..], &[4]]).map(drop),
         Signature::new("(3),(3)").map(drop),
     ];
-    let messages = errors.map(|error| error.unwrap_err().to_string());
+    let messages = errors.map(|error| error.expect_err("an error").to_string());
     for ((file, message), expected) in seen.iter().zip(&messages) {
         assert!(file.ends_with("panics.rs"), "{file}: {message}");
         assert_eq!(message, expected);

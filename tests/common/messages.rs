@@ -48,11 +48,10 @@ pub fn assert_blocks(found: &Blocks) {
         let before = expected.get(first).map_or("", String::as_str);
         let only = |mark: &str, lines: &str, others: &str| {
             let lines = lines.lines().filter(|line| others.lines().all(|other| other != *line));
-            lines.map(|line| format!("{mark} {line}\n")).collect::<String>()
+            lines.flat_map(|line| [mark, line, "\n"]).collect::<String>()
         };
         if before != rest {
-            let (missing, new) = (only("-", before, rest), only("+", rest, before));
-            faults += &format!("{first}\n{missing}{new}");
+            faults.extend([first, "\n", &only("- ", before, rest), &only("+ ", rest, before)]);
         }
     }
     assert!(faults.is_empty(), "not as in tests/messages.txt, which `BLESS=1` writes:\n{faults}");

@@ -1,7 +1,8 @@
-//! As many axes, operands and characters as anyone may come with: 64 axes, 64,000 operands, texts of 512 KiB, and views of
+//! As many axes, operands and characters as anyone may come with: 64 axes, 64,000 operands, texts of 1 MiB, and views of
 //! 2^62 elements.
 
 use crate::table::Table;
+use common::is_thorough;
 use ndarray::{ArrayD, ArrayView1, ArrayViewD, Axis, IxDyn, aview0};
 use ndarray_broadcast::partial::{
     Decision, PartialShape, Plan, decide, infer_batch, infer_ranks, infer_shape, infer_shapes,
@@ -14,8 +15,6 @@ use ndarray_broadcast::{
 
 const AXES: usize = 64;
 const OPERANDS: usize = 64_000;
-/// Characters of a text.
-const LENGTH: usize = 1 << 19;
 /// Elements of [`array`].
 const ELEMENTS: i64 = 1 << 10;
 
@@ -142,10 +141,12 @@ fn partial_operands(t: &mut Table) {
 }
 
 fn texts(t: &mut Table) {
+    // characters of a text
+    let length = if is_thorough() { 1 << 20 } else { 1 << 17 };
     for size in ["1", "?", "n"] {
-        let count = LENGTH / 2;
+        let count = length / 2;
         let text = vec![size; count].join("x");
-        assert_eq!(text.len(), LENGTH - 1);
+        assert_eq!(text.len(), length - 1);
         t.call("PartialShape::from_str", || text.parse::<PartialShape>())
             .gives(|shape| shape.ndim() == Some(count));
         let shape: PartialShape = text.parse().unwrap();
@@ -155,7 +156,7 @@ fn texts(t: &mut Table) {
         t.call("decide", || decide(&[shape.clone(), shape.clone()]).checks())
             .gives(|all| all.len() == checks);
     }
-    let sizes = vec!["1"; LENGTH / 2].join(",");
+    let sizes = vec!["1"; length / 2].join(",");
     let signature = format!("({sizes})->()");
     t.call("Signature::new", || Signature::new(&signature)).gives(|signature| signature.operands() == 1);
 }

@@ -145,7 +145,7 @@ tables! {
     forms "hostile: forms" forms::rows, 1 << 20;
     // a matrix that repeats a vector of 16 kB, and would take 32 MB
     products "hostile: products" batches::repeated_products, 1 << 22;
-    // results of 64,000 views, and shapes of a quarter of a million axes
+    // results of 64,000 views, and shapes of half a million axes
     limits "hostile: limits" limits::rows, 1 << 26;
 }
 
@@ -191,9 +191,9 @@ fn every_function_has_a_row() {
 fn every_function_of_arrays_has_a_row_with_odd_strides() {
     let _alone = ALONE.lock();
     let (odd, forms) = (include_str!("strides.rs"), forms::names());
-    let is_missing =
-        |name: &str, quoted: &str| ARRAYS.contains(quoted) && !odd.contains(quoted) && !forms.contains(name);
-    let missing: Vec<_> = public_names().filter(|(name, quoted)| is_missing(name, quoted)).collect();
+    let is_there = |name: &str, quoted: &str| odd.contains(quoted) || forms.contains(name);
+    let of_arrays = public_names().filter(|(_, quoted)| ARRAYS.contains(quoted));
+    let missing: Vec<_> = of_arrays.filter(|(name, quoted)| !is_there(name, quoted)).collect();
     assert!(missing.is_empty(), "without arrays whose strides mean harm: {missing:?}");
 }
 
