@@ -35,7 +35,7 @@
 //! are new. A closure that gets `&mut` to an element or to a base leaves there what it wrote. A new array that
 //! was being filled may leak its elements.
 
-pub use crate::batch::{BatchAxes, IntoBatch};
+pub use crate::batch::{BatchAxes, IntoBatch, Products};
 pub use crate::map::{IntoBroadcastMap, Materialize, ParOperands};
 pub use crate::reduce::Reduce;
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

@@ -44,8 +44,8 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> f
         let a: ArrayView<A, O::Dim> = place_operand(a, first, out.shape(), batch, trailing);
         let b: ArrayView<A2, O::Dim> = place_operand(b, second, out.shape(), batch, 0);
         let (inputs, visitor, threads) = (Inputs::from((&*a, &*b)), Operator(self.op), executor.threads());
-        let new = SharedVisitor::new(Write(visitor)).on(threads.map(Threads::of_slots));
-        let existing = SharedVisitor::new(visitor).on(threads);
+        let new = SharedVisitor::shared(Write(visitor)).on(threads.as_ref().map(Threads::of_slots));
+        let existing = SharedVisitor::shared(visitor).on(threads);
         out.write(|memory| to_new(memory, &inputs, &new), |out| each(out, &inputs, &existing))
     }
 }

@@ -58,6 +58,8 @@ callers! {
     MEAN_AXES "{joined}take the mean{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     MAX_AXES "{joined}take the maximum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     MIN_AXES "{joined}take the minimum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
+    ARGMAX_AXES "{joined}find the maximum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
+    ARGMIN_AXES "{joined}find the minimum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     REDUCE_AXES "{joined}reduce{1| shape }{operand} over axes {axes}"; ..SUM_AXES;
     SUM_TO "{joined}sum{1| shape }{operand} to {targets}"; rule: "equal sizes or 1 in the target", ..RIGHT;
     MEAN_TO "{joined}take the mean{1| of shape }{operand} to {targets}"; ..SUM_TO;

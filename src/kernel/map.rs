@@ -22,10 +22,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch};
+use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, Written};
 use super::nest::{
     Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
-    RowsOf, ShapePass, Steps, Visitor, Write, Written, copy_share, is_dense, steps as steps_of,
+    RowsOf, ShapePass, Steps, Visitor, Write, copy_share, is_dense, steps as steps_of,
 };
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -99,7 +99,7 @@ pub(super) fn visit_large<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
 /// Visits an arranged nest: in halves, as long as threads are worth it, and until the copies of inputs that are read again fit into
 /// scratch.
 pub(super) fn visit_nest<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
-    if nest.is_for_threads() {
+    if nest.join().is_some() {
         return nest.visit_halves(0, visit_nest);
     }
     let (copied, bytes) = nest.read_again();

@@ -6,7 +6,7 @@ use super::evaluate::{mapped, visited};
 use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
 use crate::sealed::Sealed;
-use crate::view::{Operand, Operands};
+use crate::view::{Bounds, Operand, Operands, part_of};
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -105,6 +105,10 @@ operand_traits! {
         /// Calls the closure with an element of each operand.
         #[doc(hidden)]
         fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
+
+        /// The results for the part of the joint shape with these bounds, which has results.
+        #[doc(hidden)]
+        fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>>;
     }
 
     /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
@@ -230,7 +234,7 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for P
 
     #[inline]
     fn mapped(&self, f: F) -> Result<Array<R, O::Dim>> {
-        let visitor = SharedVisitor::new(Write(SharedClosure::<O, F>::new(&f)));
+        let visitor = SharedVisitor::shared(Write(SharedClosure::<O, F>::new(&f)));
         mapped(&self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
@@ -243,7 +247,7 @@ impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O>
 
     #[inline]
     fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
-        let visitor = SharedVisitor::new(SharedClosure::<O, F>::new(&f));
+        let visitor = SharedVisitor::shared(SharedClosure::<O, F>::new(&f));
         visited(out, &self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
@@ -285,6 +289,13 @@ macro_rules! fused {
             #[inline(always)]
             fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
                 f($($x),+)
+            }
+
+            fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>> {
+                let $operands = self;
+                $(let $x = part_of($x.operand_ref(), bounds);)+
+                let inputs = Inputs::from(($(&*$x,)+));
+                mapped(&inputs, &Visitor::new(Write(SharedClosure::<Self, F>::new(f))))
             }
         }
 

@@ -65,11 +65,19 @@ fn extremes<A: Clone, E: Dimension>(
     name: &str,
     builder: NewBuilder<'_>,
 ) -> Result<Array<A, E>> {
-    if result.len() == 0 {
-        return Ok(result.cloned(&[]));
-    }
-    if reduction.shape.contains(&0) {
+    check_elements(&reduction.shape, result.len(), name, builder)?;
+    Ok(if result.len() == 0 { result.cloned(&[]) } else { reduction.run(source, result, source.first()) })
+}
+
+/// Checks that each of so many results of a shape has elements.
+pub(super) fn check_elements(
+    shape: &[usize],
+    results: usize,
+    name: &str,
+    builder: NewBuilder<'_>,
+) -> Result<()> {
+    if results > 0 && shape.contains(&0) {
         return Err(fail!(builder(), NoElements, "there is no {name} of 0 elements"));
     }
-    Ok(reduction.run(source, result, source.first()))
+    Ok(())
 }

@@ -2,12 +2,15 @@
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
 use super::methods::IntoArray;
+use super::positions::Then;
 use super::{Fused, Reduce};
+use crate::error::Result;
 use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapReduce, Source, Threads};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::fold_of;
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
+use crate::view::{Bounds, part_of};
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
@@ -33,6 +36,10 @@ impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     {
         (**self).source(op, then)
     }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        (**self).visit(bounds, then)
+    }
 }
 
 impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
@@ -42,6 +49,10 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
         A: Clone,
     {
         then(&Source::stored(&Inputs::from((self,)), fold_of(&FoldLoops::new(Cloned, op)), None))
+    }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        then(part_of(self, bounds).into_dyn())
     }
 }
 
@@ -54,6 +65,10 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
         let threads = Some(Threads::new());
         then(&Source::stored(&Inputs::from((self.0,)), fold_of(&FoldLoops::new(Cloned, op)), threads))
     }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        then(part_of(self.0, bounds).into_dyn())
+    }
 }
 
 impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
@@ -64,6 +79,10 @@ impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
     {
         let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
         then(&Source::fused(&self.operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
+    }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
+        then(self.operands.results(&self.f, bounds)?.view().into_dyn())
     }
 }
 
@@ -81,5 +100,9 @@ where
         let Fused { operands, f } = &self.0;
         let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op).on(Threads::new());
         then(&Source::fused(&operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
+    }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
+        then(self.0.operands.results(&self.0.f, bounds)?.view().into_dyn())
     }
 }

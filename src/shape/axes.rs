@@ -292,7 +292,6 @@ fn smallest_missing(numbers: &[i128], ndim: usize) -> Option<i128> {
 ///
 /// let set: AxisSet = [2, 0, 2].into_iter().collect();
 /// assert_eq!(set.as_slice(), [0, 2]);
-/// assert!(set.contains(2) && !set.contains(1));
 /// assert_eq!(set, AxisSet::from([0, 2]));
 /// ```
 ///
@@ -344,38 +343,6 @@ impl AxisSet {
     #[must_use]
     pub fn as_slice(&self) -> &[usize] {
         &self.sorted
-    }
-
-    /// The number of axes.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::AxisSet;
-    ///
-    /// assert_eq!(AxisSet::from([2, 0, 2]).len(), 2);
-    /// ```
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.sorted.len()
-    }
-
-    /// Whether the set has no axes.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::AxisSet;
-    ///
-    /// assert!(AxisSet::default().is_empty() && !AxisSet::from([0]).is_empty());
-    /// ```
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
-    }
-
-    /// Whether `axis` is in the set; see the example of the [type](Self).
-    #[must_use]
-    pub fn contains(&self, axis: usize) -> bool {
-        self.sorted.binary_search(&axis).is_ok()
     }
 }
 

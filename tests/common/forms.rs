@@ -251,10 +251,12 @@ macro_rules! reductions {
             Kept add_sum_to($out) = Add Kept;
             Kept scaled_add_sum_to(third(), $out) = AddThird Kept;
             Placed add_sum_in_dim_to($out, &$c.others) = Add Placed;
+            New argmax_axes(&$c.axes).map(numbers) = ArgMax Left;
+            New argmin_axes(keepdims(..)).map(numbers) = ArgMin Ones;
         }
     };
     (@forms $all:ident, $source_name:literal $is_par:literal $of:ident, ($c:ident, $out:ident) $source:expr;
-        $($into:ident $method:ident ($($argument:tt)*) = $how:ident $axes:ident;)*) => {$(
+        $($into:ident $method:ident ($($argument:tt)*) $(.map($numbers:ident))? = $how:ident $axes:ident;)*) => {$(
         $all.push(Form {
             name: concat!("Reduce::", stringify!($method)),
             call: ($source_name, stringify!($method($($argument)*))),
@@ -263,10 +265,15 @@ macro_rules! reductions {
             model: |of, start| reduced(&$of(of, start), How::$how, Axes::$axes.of(of.call), start),
             run: |$c, $out| {
                 let _ = &$out;
-                Ok($source.$method($($argument)*)?.done())
+                Ok($source.$method($($argument)*)$(.map($numbers))??.done())
             },
         });
     )*};
+}
+
+/// Positions as elements.
+fn numbers<A: Element, D: Dimension>(positions: Array<usize, D>) -> Array<A, D> {
+    positions.mapv(|position| A::from_usize(position).expect("a small number"))
 }
 
 fn three<A: Element>(a: &A, b: &A, c: &A) -> A {
@@ -283,6 +290,8 @@ enum How {
     Max,
     Min,
     Join,
+    ArgMax,
+    ArgMin,
 }
 
 /// The axes of a result: those that are not reduced, all with size 1 where they are reduced, none, all with size 1, or placed ones.
@@ -317,25 +326,35 @@ fn reduced(
     start: f64,
 ) -> Option<ArrayD<f64>> {
     let mut results = vec![None; sizes.iter().product()];
+    // of each result so far: the number of elements, and the position of the extreme
+    let mut positions = vec![(0.0, 0.0); results.len()];
     for (number, &x) in numbers_read(of.shape(), &sizes, &places).zip(of) {
+        let (count, position) = &mut positions[number];
+        let is_first = results[number].is_none_or(|best| match how {
+            How::ArgMin => x < best,
+            _ => x > best,
+        });
+        *position = if is_first { *count } else { *position };
+        *count += 1.0;
         results[number] = Some(match (results[number], how) {
             (None, _) => x,
-            (Some(result), How::Max) => f64::max(result, x),
-            (Some(result), How::Min) => f64::min(result, x),
+            (Some(result), How::Max | How::ArgMax) => f64::max(result, x),
+            (Some(result), How::Min | How::ArgMin) => f64::min(result, x),
             (Some(result), How::Join) => result.join(x),
             (Some(result), _) => result + x,
         });
     }
     #[allow(clippy::cast_precision_loss, reason = "few elements")]
     let count = of.len() as f64 / results.len() as f64;
-    let finished = |result: Option<f64>| match how {
+    let finished = |(result, (_, position)): (Option<f64>, (f64, f64))| match how {
         How::Sum | How::Join => Some(result.unwrap_or(0.0)),
         How::Add => Some(start + result.unwrap_or(0.0)),
         How::AddThird => Some(start + third::<f64>() * result.unwrap_or(0.0)),
         How::Mean => result.map(|sum| sum / count),
         How::Max | How::Min => result,
+        How::ArgMax | How::ArgMin => result.map(|_| position),
     };
-    let results: Option<Vec<f64>> = results.into_iter().map(finished).collect();
+    let results: Option<Vec<f64>> = results.into_iter().zip(positions).map(finished).collect();
     Some(ArrayD::from_shape_vec(sizes, results?).expect("as many results"))
 }
 
@@ -425,8 +444,8 @@ fn zip<A: Element>(a: ArrayViewD<'_, A>, b: ArrayViewD<'_, A>, mut out: ArrayVie
 
 fn batches<A: Element>(all: &mut Vec<Form<A>>) {
     forms!(all, |c, out|
-        "Batch::map" false New "": c.x.batch_dyn(1)?.map(c.base(), |a, out| zip(a.clone(), a, out)) => square;
-        "Batch::map" true New "": c.x.batch_dyn(1)?.par().map(c.base(), |a, out| zip(a.clone(), a, out)) => square;
+        "Batch::zip_map" false New "one": c.x.batch_dyn(1)?.zip_map((), c.base(), |a, out| zip(a.clone(), a, out)) => square;
+        "Batch::zip_map" true New "one": c.x.batch_dyn(1)?.par().zip_map((), c.base(), |a, out| zip(a.clone(), a, out)) => square;
         "Batch::zip_map" false New "two": c.x.batch_dyn(1)?.zip_map(&c.y.batch_dyn(1)?, c.base(), zip) => two;
         "Batch::zip_map" true New "two": c.x.batch_dyn(1)?.par().zip_map(&c.y.batch_dyn(1)?, c.base(), zip) => two;
         "Batch::zip_map" false New "three": c.x.batch_dyn(1)?
@@ -480,7 +499,17 @@ fn first(x: &ArrayD<f64>, from_end: usize) -> ArrayD<f64> {
     x.slice_axis(Axis(x.ndim() - from_end), Slice::from(..1)).to_owned()
 }
 
-/// The operations of [`base_op`], for `x` of at least two axes that are not empty.
+/// Adds a product of arrays, on one thread and on several.
+macro_rules! products {
+    ($all:ident, |$c:ident| $($name:literal $method:ident: $left:expr, $right:expr => $model:expr;)*) => {
+        forms!($all, |$c, out| $(
+            $name false New "": $left.$method(&$right) => $model;
+            $name true New "": $left.par().$method(&$right) => $model;
+        )*);
+    };
+}
+
+/// The operations of [`base_op`], and products of arrays, for `x` of at least two axes that are not empty.
 pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
     let mut all = Vec::new();
     base_operations!(all, |c|
@@ -502,6 +531,14 @@ pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
             => |of, _| (&of.x * first(&of.x, 1)).sum_axis(Axis(of.x.ndim() - 2));
         "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.transposed().batch_dyn(2)?
             => |of, _| dot(&with_axis(&of.x, 1), &with_axis(&of.x, 2));
+    );
+    products!(all, |c|
+        "Products::matmul" matmul: c.x, c.transposed() => |of, _| dot(&with_axis(&of.x, 1), &with_axis(&of.x, 2));
+        "Products::matvec" matvec: c.x, c.without(2) => |of, _| dot(&of.x, &first(&of.x, 2));
+        "Products::vecmat" vecmat: c.without(1), c.x
+            => |of, _| (&of.x * first(&of.x, 1)).sum_axis(Axis(of.x.ndim() - 2));
+        "Products::inner" inner: c.x, c.x => |of, _| dot(&of.x, &of.x);
+        "Products::outer" outer: c.x, c.x => |of, _| with_axis(&of.x, 0) * with_axis(&of.x, 1);
     );
     all
 }

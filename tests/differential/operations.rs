@@ -14,13 +14,13 @@ pub(super) fn product(case: &Case) {
     let (a, b) = (layouts[0].view(), layouts[1].view());
     let result = || -> Outcome<_> {
         Ok(match case.text("product") {
-            "matvec" => here!(a.batch::<Ix2>()?.matvec(&b.batch::<Ix1>()?)?),
+            "matvec" => here!(a.matvec(&b)?),
             "vecmat" => {
                 let (a, b) = (&a, &b);
-                here!(b.batch::<Ix1>()?.vecmat(&a.batch::<Ix2>()?)?)
+                here!(b.vecmat(&a)?)
             }
-            "matmul" => here!(a.batch::<Ix2>()?.matmul(&b.batch::<Ix2>()?)?),
-            _ => here!(a.batch::<Ix1>()?.inner(&b.batch::<Ix1>()?)?),
+            "matmul" => here!(a.matmul(&b)?),
+            _ => here!(a.inner(&b)?),
         })
     };
     check(case, "results", result());
@@ -29,7 +29,7 @@ pub(super) fn product(case: &Case) {
 pub(super) fn outer(case: &Case) {
     let layouts = layouts(case);
     let (a, b) = (layouts[0].view(), layouts[1].view());
-    let result = || -> Outcome<_> { Ok(here!(a.batch::<Ix1>()?.outer(&b.batch::<Ix1>()?)?)) };
+    let result = || -> Outcome<_> { Ok(here!(a.outer(&b)?)) };
     check(case, "results", result());
 }
 
@@ -64,7 +64,7 @@ pub(super) fn mapped(case: &Case) {
     let layout = source(case);
     let x = layout.view();
     let f = squares;
-    let result = || -> Outcome<ArrayD<i64>> { Ok(here!(x.batch::<Ix2>()?.map((), f)?)) };
+    let result = || -> Outcome<ArrayD<i64>> { Ok(here!(x.batch::<Ix2>()?.zip_map((), (), f)?)) };
     check(case, "results", result());
     if case.ok() {
         let a = x.batch::<Ix2>().unwrap();

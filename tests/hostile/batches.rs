@@ -6,9 +6,7 @@ use ndarray::{
     Array, Array1, Array2, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMut1, Ix0, Ix1, Ix2, IxDyn,
     arr0, array, aview0, s,
 };
-use ndarray_broadcast::{
-    Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
-};
+use ndarray_broadcast::{BroadcastError, ErrorKind, Signature, base_op, batch_broadcast};
 use ndarray_broadcast::{keepdims, prelude::*};
 
 pub(crate) fn rows(t: &mut Table) {
@@ -81,18 +79,6 @@ fn joining(t: &mut Table) {
     t.call(name, || batch_broadcast(&batches, &row).map(|_| ())).refused(ErrorKind::Overflow);
     t.call(name, || batch_broadcast(&batches, &batches))
         .gives(|(x, y)| x.batch_shape() == spread() && y.into_view() == many);
-    let name = "batch_broadcast_all";
-    t.call(name, || batch_broadcast_all((&row, &wide)).map(|_| ())).refused(ErrorKind::Overflow);
-    t.call(name, || batch_broadcast_all((&row, &none, &row, &none, &row, &none)))
-        .gives(|(x, ..)| x.into_view().dim() == (0, LIMIT));
-    t.call(name, || batch_broadcast_all((&batches,))).gives(|(x,)| x.into_view() == many);
-    let name = "batch_broadcast_all";
-    t.call(name, || batch_broadcast_all::<&[Batch<'_, (), Ix0, Ix0>]>(&[])).gives(|views| views.is_empty());
-    t.call(name, || batch_broadcast_all(&[wide, none][..])).refused(ErrorKind::Incompatible);
-    let rows = vec![row; MANY];
-    t.call(name, || batch_broadcast_all(&rows[..])).gives(|views| views.len() == MANY);
-    let pair = [batches.clone(), batches.clone()];
-    t.call(name, || batch_broadcast_all(&pair[..])).gives(|views| views[1].batch_shape() == spread());
 }
 
 type Dyn<'a> = ArrayViewD<'a, i64>;
@@ -104,14 +90,14 @@ fn closures(t: &mut Table) {
     let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
     let (deep, wide) = (many.batch_dyn(0).unwrap(), huge.batch::<Ix1>().unwrap());
 
-    let name = "Batch::map";
+    let name = "Batch::zip_map";
     let copy = |from: Dyn<'_>, mut to: DynMut<'_>| to.assign(&from);
-    t.call(name, || bases.map(spread(), copy)).is(Ok(many.clone()));
-    t.call(name, || deep.map(&[][..] as &[usize], copy)).is(Ok(many.clone()));
-    t.call(name, || empty.map(LIMIT, |_, _: Row<'_>| ())).gives(|out| out.dim() == (0, LIMIT));
-    t.call(name, || wide.map(1_usize << 30, |_, _: Row<'_>| ())).refused(ErrorKind::TooLarge);
-    t.call(name, || empty.map([MAX], |_, _: Row<'_>| ())).refused(ErrorKind::InvalidSize);
-    t.call(name, || empty.map(all(2), |_, _: DynMut<'_>| ())).refused(ErrorKind::TooLarge);
+    t.call(name, || bases.zip_map((), spread(), copy)).is(Ok(many.clone()));
+    t.call(name, || deep.zip_map((), &[][..] as &[usize], copy)).is(Ok(many.clone()));
+    t.call(name, || empty.zip_map((), LIMIT, |_, _: Row<'_>| ())).gives(|out| out.dim() == (0, LIMIT));
+    t.call(name, || wide.zip_map((), 1_usize << 30, |_, _: Row<'_>| ())).refused(ErrorKind::TooLarge);
+    t.call(name, || empty.zip_map((), [MAX], |_, _: Row<'_>| ())).refused(ErrorKind::InvalidSize);
+    t.call(name, || empty.zip_map((), all(2), |_, _: DynMut<'_>| ())).refused(ErrorKind::TooLarge);
 
     let name = "Batch::zip_map";
     let sum = |a: Dyn<'_>, b: Dyn<'_>, mut to: DynMut<'_>| to.assign(&(&a + &b));

@@ -10,9 +10,9 @@ use ndarray::{
     ShapeBuilder, array,
 };
 use ndarray_broadcast::{
-    AxisSet, Batch, BroadcastError, base_op, batch_broadcast, batch_broadcast_all, broadcast_arrays,
-    broadcast_map, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused,
-    keepdims, partial::PartialShape, prelude::*,
+    AxisSet, Batch, BroadcastError, base_op, batch_broadcast, broadcast_arrays, broadcast_map,
+    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused, keepdims,
+    partial::PartialShape, prelude::*,
 };
 
 /// The strides of axes along which nobody steps.
@@ -251,13 +251,6 @@ fn batches(t: &mut Table) {
     });
     both(t, "Batch::expand_batch", |c| outcome(c.a.batch::<Ix2>()?.expand_batch([2, -1])));
     both(t, "batch_broadcast", |c| outcome(batch_broadcast(&c.a.batch::<Ix1>()?, &c.matrix.batch::<Ix1>()?)));
-    both(t, "batch_broadcast_all", |c| {
-        let (a, row, matrix) = (&c.a.batch::<Ix1>()?, &c.row.batch::<Ix0>()?, &c.matrix.batch::<Ix2>()?);
-        outcome(batch_broadcast_all((a, row, matrix)))
-    });
-    both(t, "batch_broadcast_all", |c| {
-        outcome(batch_broadcast_all(&[c.a.into_dyn().batch_dyn(1)?, c.row.into_dyn().batch_dyn(1)?][..]))
-    });
     both(t, "Batch::transpose", |c| outcome(Ok(c.a.batch::<Ix2>()?.transpose())));
     both(t, "Batch::par", |c| {
         outcome(c.a.batch::<Ix2>()?.par().apply(base_op::MatVec, &c.row.batch::<Ix1>()?))
@@ -288,14 +281,13 @@ fn others(t: &mut Table) {
         };
         outcome(map(ArrayView::from(&[2])).and_then(|narrow| Ok((narrow, map(c.row)?))))
     });
-    for name in ["Returned::error", "Returned::into_error", "Returned::into_inner", "Returned::into_operands"]
-    {
+    for name in ["Returned::error", "Returned::into_inner", "Returned::into_operands"] {
         both(t, name, |c| {
             let of_five = ArrayView::from_shape([5, 1], &[0; 5]).unwrap();
             let strides = strides([3, 1], c.harm.max(MIN_TO_OWN));
             let three = ndarray::Array::from_shape_vec([3, 1].strides(strides), vec![1, 2, 3]);
             let returned = three.unwrap().into_broadcast_map(of_five, |a, _| *a).unwrap_err();
-            assert_eq!(returned.error().to_string(), returned.clone().into_error().to_string());
+            assert_eq!(returned.error().to_string(), BroadcastError::from(returned.clone()).to_string());
             Ok(returned.into_inner().look())
         });
     }

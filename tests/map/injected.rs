@@ -164,7 +164,7 @@ fn by_value(shape: (usize, usize), f_order: bool) {
     });
     new("try_materialize, transposed", &|(a, ..)| drop(a.t().try_materialize().unwrap()));
     each("materialize_into, transposed", &|(a, _, out)| a.materialize_into(&mut out.view_mut()).unwrap());
-    each("Batch::map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().map(a.ncols(), copy).unwrap()));
+    each("Batch::zip_map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().zip_map((), a.ncols(), copy).unwrap()));
     each("Batch::sum_batch_to of a batch", &|(a, row, _)| {
         drop(a.batch::<Ix1>().unwrap().sum_batch_to(&row.batch::<Ix1>().unwrap()).unwrap());
     });

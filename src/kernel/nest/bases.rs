@@ -1,7 +1,12 @@
 //! The last axes of arrays: the layout that all their bases share, and passes over them.
 
-use super::{Elements, ErasedNest, Inputs, Nest, Output, Pointers, StridedAxes};
+use super::arrays::{Inputs, Output};
+use super::elements::Elements;
+use super::erased::{ErasedNest, Nest};
+use super::loops::Pointers;
+use super::operands::StridedAxes;
 use crate::kernel::ensure;
+use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use ndarray::{
@@ -105,7 +110,8 @@ impl<'a, T, B: Dimension> BaseOutput<'a, T, B> {
 pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
     forms: &'n F,
     out: &'n Form<B>,
-    arrays: PhantomData<(&'a E, T)>,
+    /// Invariant in `T`, because the pass hands out mutable views; sent as a `T` is.
+    arrays: PhantomData<(&'a E, Cell<T>)>,
 }
 
 impl<T, E, F, B: Dimension> Clone for Bases<'_, '_, T, E, F, B> {

@@ -7,8 +7,8 @@
 use super::cut::{Block, advance};
 use super::elements::{Elements, MapElement, Visit, combine_one_by_one};
 use super::halves::{Join, Threads};
-use super::panels::{NARROW, PanelLoops, Panels, WIDE};
-use super::{InputSet, Pointers};
+use super::loops::{InputSet, NARROW, Pointers, WIDE};
+use super::panels::{PanelLoops, Panels};
 use crate::kernel::memory::SliceVec;
 use crate::kernel::operation::{Operation, add};
 use crate::kernel::simd::{Work, dispatch_or};
@@ -68,38 +68,53 @@ pub(crate) unsafe trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 /// Makes a type invariant in `T`.
 pub(super) type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// [`Rows`] that visit each element by a closure that may have state.
-pub(crate) struct Visitor<V, T, E>(RefCell<V>, Invariant<(T, E)>);
+/// A closure that is called through a shared reference.
+pub(crate) trait Lend {
+    type Visit;
 
-impl<V: Visit<T, E>, T, E: Elements> Visitor<V, T, E> {
-    pub(crate) fn new(visit: V) -> Self {
-        Self(RefCell::new(visit), PhantomData)
+    fn lend(&self, then: impl FnOnce(&mut Self::Visit));
+}
+
+/// A closure that may have state.
+impl<V> Lend for RefCell<V> {
+    type Visit = V;
+
+    #[inline(always)]
+    fn lend(&self, then: impl FnOnce(&mut V)) {
+        then(&mut *self.borrow_mut());
     }
 }
 
-// SAFETY: `visit_block` has these types.
-unsafe impl<V: Visit<T, E>, T, E: Elements> RowsOf<T, E> for Visitor<V, T, E> {}
+/// A closure without state, which threads may share.
+pub(crate) struct Shared<V>(V);
 
-// SAFETY: `visit_block` has these types, and visits each slot. [`Write`] writes it.
-unsafe impl<M: MapElement<A, E>, A, E: Elements> FillsOf<A, E> for Visitor<Write<M>, MaybeUninit<A>, E> {}
+impl<V: Copy> Lend for Shared<V> {
+    type Visit = V;
 
-impl<V: Visit<T, E>, T, E: Elements> Rows for Visitor<V, T, E> {
-    unsafe fn rows(&self, block: &Block) {
-        // SAFETY: As the caller promises.
-        unsafe { visit_block(block, &mut *self.0.borrow_mut()) };
+    #[inline(always)]
+    fn lend(&self, then: impl FnOnce(&mut V)) {
+        then(&mut { self.0 });
     }
 }
 
-/// [`Rows`] that visit each element by a closure without state, which threads may share.
-pub(crate) struct SharedVisitor<V, T, E> {
-    visit: V,
+/// [`Rows`] that visit each element by a closure.
+pub(crate) struct Visitor<C, T, E> {
+    closure: C,
     join: Option<Join>,
     types: Invariant<(T, E)>,
 }
 
+pub(crate) type SharedVisitor<V, T, E> = Visitor<Shared<V>, T, E>;
+
+impl<V: Visit<T, E>, T, E: Elements> Visitor<RefCell<V>, T, E> {
+    pub(crate) fn new(visit: V) -> Self {
+        Self { closure: RefCell::new(visit), join: None, types: PhantomData }
+    }
+}
+
 impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
-    pub(crate) const fn new(visit: V) -> Self {
-        Self { visit, join: None, types: PhantomData }
+    pub(crate) const fn shared(visit: V) -> Self {
+        Self { closure: Shared(visit), join: None, types: PhantomData }
     }
 
     /// The same visitor, on these threads or on the calling one.
@@ -111,19 +126,19 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
     }
 }
 
-// SAFETY: As for `Visitor`.
-unsafe impl<V: Visit<T, E> + Copy, T, E: Elements> RowsOf<T, E> for SharedVisitor<V, T, E> {}
+// SAFETY: `visit_block` has these types.
+unsafe impl<C: Lend<Visit: Visit<T, E>>, T, E: Elements> RowsOf<T, E> for Visitor<C, T, E> {}
 
-// SAFETY: As for `Visitor`.
-unsafe impl<M: MapElement<A, E> + Copy, A, E: Elements> FillsOf<A, E>
-    for SharedVisitor<Write<M>, MaybeUninit<A>, E>
+// SAFETY: `visit_block` has these types, and visits each slot. [`Write`] writes it.
+unsafe impl<C: Lend<Visit = Write<M>>, M: MapElement<A, E>, A, E: Elements> FillsOf<A, E>
+    for Visitor<C, MaybeUninit<A>, E>
 {
 }
 
-impl<V: Visit<T, E> + Copy, T, E: Elements> Rows for SharedVisitor<V, T, E> {
+impl<C: Lend<Visit: Visit<T, E>>, T, E: Elements> Rows for Visitor<C, T, E> {
     unsafe fn rows(&self, block: &Block) {
         // SAFETY: As the caller promises.
-        unsafe { visit_block(block, &mut { self.visit }) };
+        self.closure.lend(|visit| unsafe { visit_block(block, visit) });
     }
 
     fn join(&self) -> Option<Join> {

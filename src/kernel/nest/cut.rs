@@ -2,9 +2,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::arrange::RawOutput;
-use super::panels::{NARROW, ROUNDS, WIDE};
-use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
+use super::erased::ErasedNest;
+use super::loops::{
+    InputSet, Loop, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE, is_dense,
+};
+use super::operands::{Dropped, RawInputs, RawOutput};
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 pub(crate) struct Block {
@@ -92,14 +94,16 @@ impl ErasedNest {
         (self.operands.at, self.loops[place]) = (at, whole);
     }
 
-    /// The inputs to copy so that there is a row loop for the inner loops.
+    /// The inputs to copy so that there is a row loop for the inner loops. Only plain numbers are copied: without a row loop, elements are
+    /// visited one by one.
     pub(super) fn to_copy(&self) -> InputSet {
         let (sizes, row, last) = (self.sizes(), self.loops_of_row(), self.operands.count - 1);
         let mut moving = InputSet::of(last, |k| row.iter().any(|l| l.strides[k] != 0));
-        let mut copied = InputSet::of(last, |k| moving.contains(k) && !is_dense(row, k, sizes[k]));
+        let is_copied = |k: usize| self.is_plain(k) && moving.contains(k) && !is_dense(row, k, sizes[k]);
+        let mut copied = InputSet::of(last, is_copied);
         // copies of inputs that stay move: they are made until there is a row loop
         for k in 1..=last {
-            if !moving.contains(k) && !self.has_row_of(moving) {
+            if self.is_plain(k) && !moving.contains(k) && !self.has_row_of(moving) {
                 copied.insert(k);
                 moving.insert(k);
             }
@@ -244,17 +248,4 @@ pub(super) fn for_each_index(loops: &[Loop], at: &Pointers, then: &mut dyn FnMut
         for_each_index(inner, &at, then);
         advance(&mut at, &outer.strides, OPERANDS - 1);
     }
-}
-
-/// Whether the elements of operand `k` are contiguous in the order of the loops.
-#[inline]
-pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
-    let mut width = size.cast_signed();
-    for l in loops.iter().rev() {
-        if l.strides[k] != width {
-            return false;
-        }
-        width *= l.len.cast_signed();
-    }
-    true
 }

@@ -4,29 +4,13 @@
 //! the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
 
 use super::cut::{Block, advance};
-use super::gather::{Gather, gather_of};
-use super::panels::{NARROW, Panels};
-use super::{InputSet, OPERANDS, Pointers};
+use super::gather::gather_of;
+use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers};
+use super::panels::Panels;
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::plain_size;
 use core::mem::MaybeUninit;
 use core::slice;
-
-/// Facts about the elements of inputs that the untyped parts of the kernel need.
-///
-/// Not exported; public because [`Elements`] has one.
-pub struct ElementInfo {
-    /// The number of inputs.
-    pub(super) count: usize,
-    /// The bytes of an element of each operand; 0 for the output.
-    pub(super) sizes: [usize; OPERANDS],
-    /// The sets of inputs for which [`Elements::row`] has a loop, along which these move and the others stay.
-    pub(super) row_loops: &'static [InputSet],
-    /// The inputs whose elements are plain numbers.
-    pub(super) plain: fn() -> InputSet,
-    /// What copies the elements of each input, if they are plain numbers.
-    pub(super) gathers: [Gather; OPERANDS],
-}
 
 /// The types of the inputs' elements: a tuple of up to six.
 ///
@@ -132,8 +116,8 @@ macro_rules! elements {
             type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
 
             const INFO: ElementInfo = {
-                let (mut sizes, mut gathers) = ([0; OPERANDS], [gather_of(size_of::<A>()); OPERANDS]);
-                $((sizes[$k], gathers[$k]) = (size_of::<$A>(), gather_of(size_of::<$A>()));)*
+                let (mut sizes, gathers) = ([0; OPERANDS], &[$(gather_of(size_of::<$A>())),*]);
+                $(sizes[$k] = size_of::<$A>();)*
                 let plain = || InputSet(0 $(| u8::from(plain_size::<$A>().is_some()) << ($k - 1))*);
                 ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain, gathers }
             };

@@ -11,7 +11,8 @@
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
 //! numbers are initialised and may be copied. They may be less aligned than such a number.
 
-use super::{ErasedNest, steps};
+use super::erased::ErasedNest;
+use super::loops::{Gather, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, List};
 #[cfg(target_arch = "x86_64")]
@@ -38,11 +39,12 @@ pub(crate) fn copy_share(count: usize) -> usize {
 /// # Panics
 /// If the elements are not plain numbers, or do not fit.
 pub(super) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u8>]) {
+    let ErasedNest { loops, operands } = nest;
     ensure(k > 0 && nest.is_plain(k), "a copy of elements that are no plain numbers");
-    ensure(steps(&nest.loops).saturating_mul(nest.operands.sizes[k]) <= to.len(), "no room for the copy");
+    ensure(steps(loops).saturating_mul(operands.sizes[k]) <= to.len(), "no room for the copy");
     // adjacent loops that continue each other are merged
     let mut axes = List::<(usize, isize), 8>::new();
-    for l in &*nest.loops {
+    for l in &**loops {
         match axes.last_mut() {
             Some((len, stride)) if *stride == l.strides[k].wrapping_mul(l.len.cast_signed()) => {
                 (*len, *stride) = (*len * l.len, l.strides[k]);
@@ -50,13 +52,9 @@ pub(super) unsafe fn gather(nest: &ErasedNest, k: usize, to: &mut [MaybeUninit<u
             _ => axes.push((l.len, l.strides[k])),
         }
     }
-    let (copy, from) = (nest.operands.info.gathers[k], nest.operands.at[k]);
     // SAFETY: By the invariant of nests, there is an element at every index. All fit into `to`, as was just checked.
-    unsafe { copy(&axes, from, to.as_mut_ptr().cast()) };
+    unsafe { operands.info.gathers[k - 1](&axes, operands.at[k], to.as_mut_ptr().cast()) };
 }
-
-/// [`gather`] for plain numbers of one size. A program has the functions for the sizes of its own elements.
-pub(super) type Gather = unsafe fn(&[(usize, isize)], *const u8, *mut u8);
 
 macro_rules! gathers {
     ($($N:ident $size:pat)*) => {

@@ -21,14 +21,6 @@ use core::mem::MaybeUninit;
 /// Not exported; public because a hidden method of a public trait returns it.
 pub struct Threads<T, E>(Join, PhantomData<fn(T, E)>);
 
-impl<T, E> Clone for Threads<T, E> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, E> Copy for Threads<T, E> {}
-
 impl<T: Send, E: Sync> Threads<T, E> {
     pub(crate) fn new() -> Self {
         let join = Join(|first, second| {
@@ -40,7 +32,7 @@ impl<T: Send, E: Sync> Threads<T, E> {
 
 impl<T, E> Threads<T, E> {
     /// For elements that are written to slots.
-    pub(crate) fn of_slots(self) -> Threads<MaybeUninit<T>, E> {
+    pub(crate) fn of_slots(&self) -> Threads<MaybeUninit<T>, E> {
         Threads(self.0, PhantomData)
     }
 

@@ -23,24 +23,11 @@
 
 #![forbid(unsafe_code)]
 
-use super::cut::{Block, for_each_index, is_dense};
-use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers, steps};
+use super::cut::{Block, for_each_index};
+use super::erased::ErasedNest;
+use super::loops::{GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
-
-/// The neighbours of a panel. Measured with `by_hand` on a Xeon: 16 take up to 1.3 times as long (2026-11-26), 8 up to 1.5 times
-/// (2026-11-27), and 64 are no longer kept in registers.
-pub(crate) const WIDE: usize = 32;
-/// The neighbours of a panel where no wide one fits.
-pub(crate) const NARROW: usize = 8;
-/// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
-/// keep the error small.
-pub(crate) const ROUNDS: usize = 32;
-/// The most rows of a group, which are added in registers. L1 has 8 ways on Zen 4, where more rows that are 4 KiB apart take up to 2.7
-/// times as long (`sum/1024x1024/0` of the grid, 2026-11-27).
-const GROUP_ROWS: usize = 16;
-/// The most rows that are added to one sum.
-pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
 
 /// The bytes of joined rows. From memory, rows of 512 bytes to 2 KiB take 1.3 to 1.9 times as long (2026-11-27, Zen 4).
 const JOINED_ROW_BYTES: usize = 4 << 10;

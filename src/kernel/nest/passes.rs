@@ -2,16 +2,16 @@
 //!
 //! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
 
-use super::arrange::RawOutput;
+use super::arrays::{Inputs, Output};
 use super::closures::{FillsOf, Invariant, Rows, RowsOf};
 use super::cut::Block;
+use super::erased::{ErasedNest, Nest};
 use super::gather::{copy_share, gather};
-use super::{
-    Dropped, ErasedNest, InputSet, Inputs, Nest, OPERANDS, Output, RawInputs, Reduction, StridedAxes,
-    Written, is_worth_halving, steps,
-};
+use super::halves::Join;
+use super::loops::{InputSet, OPERANDS, is_worth_halving, steps};
+use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slot, Slots};
+use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::iter::zip;
 use core::marker::PhantomData;
@@ -43,11 +43,11 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// A pass that writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
     #[inline(always)]
     pub(crate) fn fill<A, E>(
-        out: Output<'p, Slot<'s, A>>,
+        slots: StridedSlots<'p, 's, A>,
         inputs: &'p Inputs<'p, E>,
         rows: &'p dyn FillsOf<A, E>,
     ) -> Self {
-        Self::new(out.raw(), inputs, rows)
+        Self::new(RawOutput::slots(slots), inputs, rows)
     }
 
     #[inline(always)]
@@ -69,11 +69,13 @@ impl<'p, 's> ShapePass<'p, 's> {
         let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs) else {
             return Err(self);
         };
-        if count > 0 {
-            // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
-            unsafe { self.pass.rows.rows(&block) };
+        // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+        unsafe {
+            if count > 0 {
+                self.pass.rows.rows(&block);
+            }
+            Ok(Written::new(count))
         }
-        Ok(Written(count, PhantomData))
     }
 
     /// The nest; `None` if there is no index.
@@ -100,52 +102,39 @@ impl<'a> RowPass<'a, '_> {
     }
 }
 
-impl ErasedNest {
-    /// Makes contiguous copies of these inputs in `scratch`, and reads these.
-    ///
-    /// # Safety
-    /// The inputs are borrowed, and the nest does not outlive the scratch.
-    ///
-    /// # Panics
-    /// If their elements are not plain numbers.
-    #[inline(never)]
-    unsafe fn copy_inputs(&mut self, copied: InputSet, scratch: &mut Scratch) {
-        let mut moving = ErasedNest::new();
-        let mut rest = scratch.bytes(copied.operands().map(|k| self.copy_bytes(k)).sum());
-        for k in copied.operands() {
-            let (copy, after) = rest.split_at_mut(self.copy_bytes(k));
-            self.moving_part(k, &mut moving);
-            // SAFETY: The caller promises the inputs. A copy begins with a cache line.
-            unsafe { gather(&moving, k, copy) };
-            self.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
-            rest = after;
-        }
-        self.merge();
-    }
-}
-
 /// Passes that read the inputs while the nest lives only.
 pub(crate) trait ReadsNest {}
 
 impl ReadsNest for RowPass<'_, '_> {}
-impl<A> ReadsNest for Reduction<'_, '_, A> {}
 
 impl<'n, P: ReadsNest> Nest<'n, P> {
-    /// See [`copy_inputs`](ErasedNest::copy_inputs).
+    /// Makes contiguous copies of these inputs in `scratch`, and reads these.
+    ///
+    /// # Panics
+    /// If their elements are not plain numbers.
     pub(crate) fn with_copies<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
     where
         'n: 'm,
     {
-        // SAFETY: By the invariant. The nest borrows the scratch.
-        unsafe { self.erased.copy_inputs(copied, scratch) };
-        Nest { erased: self.erased, pass: self.pass }
+        let (erased, mut moving) = (self.erased, ErasedNest::new());
+        let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k)).sum());
+        for k in copied.operands() {
+            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
+            erased.moving_part(k, &mut moving);
+            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
+            unsafe { gather(&moving, k, copy) };
+            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
+            rest = after;
+        }
+        erased.merge();
+        Nest { erased, pass: self.pass }
     }
 }
 
 impl<'s> Nest<'_, RowPass<'_, 's>> {
-    /// Whether both halves of the nest are worth a thread, and may have one.
-    pub(crate) fn is_for_threads(&self) -> bool {
-        self.pass.rows.join().is_some() && is_worth_halving(self.loops(), GRAIN)
+    /// What runs both halves of the nest on two threads, if they may have these and are worth them.
+    pub(crate) fn join(&self) -> Option<Join> {
+        self.pass.rows.join().filter(|_| is_worth_halving(self.loops(), GRAIN))
     }
 
     /// Has `visit` visit both [`halves`](Self::halves) of the nest. They may run on two threads.
@@ -154,8 +143,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         place: usize,
         visit: fn(Nest<'_, RowPass<'_, 's>>) -> Written<'s>,
     ) -> Written<'s> {
-        let join = self.pass.rows.join().filter(|_| self.is_for_threads());
-        let mut second = ErasedNest::on_heap();
+        let (join, mut second) = (self.join(), ErasedNest::on_heap());
         let [first, second] = self.halves(place, &mut second);
         let [mut written, more] = match join {
             // SAFETY: The halves have the loops that the `Join` is from, parts of the arrays that these are for, and copies of plain
@@ -169,14 +157,16 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
 
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn visit_rows(self) -> Written<'s> {
-        let (rows, mut count) = (self.pass.rows, 0);
+        let (rows, mut written) = (self.pass.rows, Written::none());
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
-            count += block.outputs();
             // SAFETY: By the invariant, `rows` has the types of the operands.
-            unsafe { rows.rows(block) };
+            unsafe {
+                rows.rows(block);
+                written.add(Written::new(block.outputs()));
+            }
         });
-        Written(count, PhantomData)
+        written
     }
 
     /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Up to `most` inputs are copied for a tile: those that
@@ -186,7 +176,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
     pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
-        let (rows, mut count, mut scratch) = (self.pass.rows, 0, Scratch::new());
+        let (rows, mut written, mut scratch) = (self.pass.rows, Written::none(), Scratch::new());
         let largest = self.erased.sizes().iter().copied().max().unwrap_or(0);
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
         let full = in_tile.fold(1, usize::saturating_mul);
@@ -211,12 +201,14 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             }
             part.merge();
             part.for_each_block(&mut |block| {
-                count += block.outputs();
                 // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-                unsafe { rows.rows(block) };
+                unsafe {
+                    rows.rows(block);
+                    written.add(Written::new(block.outputs()));
+                }
             });
         });
-        Written(count, PhantomData)
+        written
     }
 }
 

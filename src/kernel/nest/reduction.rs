@@ -1,17 +1,18 @@
 //! Reductions of a source, and where their results go.
 
-use super::arrange::RawOutput;
+use super::arrays::{Inputs, Output};
 use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedVisitor, fits_panels};
 use super::elements::{Elements, Visit};
+use super::erased::{ErasedNest, Nest};
 use super::gather::gather;
+use super::loops::{InputSet, Steps, is_dense, is_worth_halving, steps};
+use super::operands::{Dropped, RawOutput, standard_len};
 use super::panels::SumLoop;
-use super::passes::{RowPass, ShapePass, standard_output};
-use super::{
-    Dropped, ErasedNest, InputSet, Inputs, Nest, Output, Source, Steps, Written, is_dense, is_worth_halving,
-    standard_len, steps,
-};
+use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
+use super::source::Source;
 use crate::kernel::ensure;
-use crate::kernel::memory::{Scratch, Slot, Slots};
+use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
+use crate::kernel::simd::is_type;
 use crate::kernel::threads::GRAIN;
 use core::marker::PhantomData;
 use core::ops::{Deref, Mul};
@@ -25,17 +26,41 @@ enum Into<'t> {
     Elements(&'t dyn Rows),
 }
 
-/// Where results are stored.
-pub(crate) struct Destination<'t, 's, A> {
-    out: RawOutput<'t>,
-    into: Into<'t>,
-    types: Invariant<(&'s (), A)>,
+/// A reduction of a source, which has this shape, and where its results are stored. The output has the axes of the shape that are
+/// not `dropped`, in order, each with the same size or with size 1. Without a set of dropped axes, it lacks the leading ones.
+pub(crate) struct Job<'j, 's, A> {
+    pub(crate) source: &'j Source<'j, A>,
+    pub(crate) shape: &'j [usize],
+    pub(crate) dropped: Dropped<'j>,
+    out: RawOutput<'j>,
+    into: Into<'j>,
+    brand: Invariant<&'s ()>,
 }
 
-impl<'t, 's, A> Destination<'t, 's, A> {
+impl<'j, 's, A: Clone> Job<'j, 's, A> {
     #[inline]
-    pub(crate) fn slots(out: Output<'t, Slot<'s, A>>) -> Self {
-        Self { out: out.raw(), into: Into::Slots, types: PhantomData }
+    fn new(source: &'j Source<'j, A>, shape: &'j [usize], dropped: Dropped<'j>, out: RawOutput<'j>) -> Self {
+        Self { source, shape, dropped, out, into: Into::Slots, brand: PhantomData }
+    }
+
+    /// A reduction to the slots of a new array.
+    #[inline]
+    pub(crate) fn to_slots(
+        source: &'j Source<'j, A>,
+        shape: &'j [usize],
+        dropped: Dropped<'j>,
+        slots: StridedSlots<'j, 's, A>,
+    ) -> Self {
+        Self::new(source, shape, dropped, RawOutput::slots(slots))
+    }
+
+    /// The same reduction to slots with the `strides` of the standard layout.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    pub(crate) fn filling<'t>(&self, slots: Slots<'j, 't, A>, strides: &'j [isize]) -> Job<'j, 't, A> {
+        let Self { source, shape, dropped, out, .. } = *self;
+        Job::new(source, shape, dropped, standard_output(slots, out.axes.sizes, strides))
     }
 
     #[inline]
@@ -43,41 +68,26 @@ impl<'t, 's, A> Destination<'t, 's, A> {
         matches!(self.into, Into::Slots)
     }
 
+    /// The shape of the output.
     #[inline]
-    pub(crate) fn shape(&self) -> &'t [usize] {
+    pub(crate) fn out_shape(&self) -> &'j [usize] {
         self.out.axes.sizes
     }
 
     /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
-    pub(crate) fn into_slots(self) -> Result<Slots<'t, 's, A>, Self> {
+    pub(crate) fn into_slots(self) -> Result<Slots<'j, 's, A>, Self> {
         let len = if self.has_slots() { standard_len(self.out.axes) } else { None };
-        // SAFETY: The slots are contiguous, and the destination had them alone.
+        // SAFETY: The slots are contiguous, and the reduction had them alone.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
-}
 
-impl<'t, 's, A: Clone> Destination<'t, 's, A> {
-    /// These slots, in the order of a shape with `strides` of the standard layout.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    pub(crate) fn standard(slots: Slots<'t, 's, A>, sizes: &'t [usize], strides: &'t [isize]) -> Self {
-        Self { out: standard_output(slots, sizes, strides), into: Into::Slots, types: PhantomData }
-    }
-
-    /// A map of the source's elements, or of their results, to slots; `None` if the elements must be prepared, or if the outputs are no
-    /// slots. See [`Nest::reducing`] for the other arguments.
+    /// The reduction as a pass to slots; `None` if the elements must be prepared, or if the outputs are no slots.
     #[inline]
-    pub(crate) fn map<'p>(
-        &'p mut self,
-        source: &'p Source<'_, A>,
-        shape: &'p [usize],
-        dropped: Dropped<'p>,
-    ) -> Option<ShapePass<'p, 's>> {
-        let is_map = self.has_slots() && source.prepare().is_none();
-        let pass = ShapePass::new(self.out, source.inputs(), source.element_loops());
-        is_map.then_some(ShapePass { shape, dropped, ..pass })
+    pub(crate) fn map(&mut self) -> Option<ShapePass<'_, 's>> {
+        let is_map = self.has_slots() && self.source.prepare().is_none();
+        let pass = ShapePass::new(self.out, self.source.inputs(), self.source.element_loops());
+        is_map.then_some(ShapePass { shape: self.shape, dropped: self.dropped, ..pass })
     }
 
     /// A pass that stores results in elements; `None` if the outputs are slots.
@@ -87,13 +97,31 @@ impl<'t, 's, A: Clone> Destination<'t, 's, A> {
             Into::Elements(store) => Some(ShapePass::new(self.out, results, store)),
         }
     }
+
+    /// The nest; `None` if there is no index.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    #[inline]
+    pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, Reduction<'j, 's, A>>> {
+        let Self { source, shape, dropped, out, into, brand } = self;
+        let is_empty = erased.build(shape, Some(out), dropped, source.inputs());
+        (!is_empty).then_some(Nest { erased, pass: Reduction { source, into, brand } })
+    }
 }
 
 /// No slots have the brand `'static`.
-impl<'t, A> Destination<'t, 'static, A> {
+impl<'j, A: Clone> Job<'j, 'static, A> {
+    /// A reduction whose results are stored in elements.
     #[inline]
-    pub(crate) fn elements<S: Store<A>>(out: Output<'t, A>, store: &'t SharedVisitor<S, A, (A,)>) -> Self {
-        Self { out: out.raw(), into: Into::Elements(store), types: PhantomData }
+    pub(crate) fn to_elements<S: Store<A>>(
+        source: &'j Source<'j, A>,
+        shape: &'j [usize],
+        dropped: Dropped<'j>,
+        out: Output<'j, A>,
+        store: &'j SharedVisitor<S, A, (A,)>,
+    ) -> Self {
+        Self { into: Into::Elements(store), ..Self::new(source, shape, dropped, out.raw()) }
     }
 }
 
@@ -126,29 +154,12 @@ impl<A> Clone for Reduction<'_, '_, A> {
 
 impl<A> Copy for Reduction<'_, '_, A> {}
 
+impl<A> ReadsNest for Reduction<'_, '_, A> {}
+
 /// Runs a half of a reduction. Not a closure, which might have state.
 pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> R;
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
-    /// A nest along the axes of `shape`, that of the source. The destination has its axes that are not `dropped`, in order, each
-    /// with the same size or with size 1. Without a set of dropped axes, the destination lacks the leading ones. `None` if there
-    /// is no index.
-    ///
-    /// # Panics
-    /// If an array does not fit the shape.
-    #[inline]
-    pub(crate) fn reducing(
-        erased: &'n mut ErasedNest,
-        source: &'a Source<'a, A>,
-        shape: &[usize],
-        destination: Destination<'a, 's, A>,
-        dropped: Dropped<'_>,
-    ) -> Option<Self> {
-        let is_empty = erased.build(shape, Some(destination.out), dropped, source.inputs());
-        let pass = Reduction { source, into: destination.into, brand: PhantomData };
-        (!is_empty).then_some(Self { erased, pass })
-    }
-
     /// A nest along the axes of `shape`, that of the source, without outputs; `None` if there is no index.
     ///
     /// # Panics
@@ -240,17 +251,24 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         Planned { nest: self, sum_loop }
     }
 
-    /// Copies the elements, which are [plain numbers of an array](Self::is_stored), to slots, in the order of the loops.
+    /// Whether the elements are plain numbers of an array.
+    pub(crate) fn are_plain(&self) -> bool {
+        self.pass.source.is_stored() && self.erased.is_plain(1)
+    }
+
+    /// Copies the elements, which are [plain numbers](Self::are_plain), to slots, in the order of the loops.
     ///
     /// # Panics
     /// If the number of slots differs, or the elements are others.
     pub(crate) fn copy_to<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
         let len = slots.len();
-        ensure(self.pass.source.is_stored(), "a copy of elements that are computed");
+        ensure(self.are_plain(), "a copy of elements that are no plain numbers");
         ensure(len == steps(&self.erased.loops), "not one slot for each element");
         // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
-        unsafe { gather(self.erased, 1, slots.into_bytes()) };
-        Written(len, PhantomData)
+        unsafe {
+            gather(self.erased, 1, slots.into_bytes());
+            Written::new(len)
+        }
     }
 
     /// A map of the elements to slots, in the order of the loops.
@@ -323,11 +341,11 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
         let sum_loop = self.sum_loop.expect("a sum loop");
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
-        self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| {
-            // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each sum.
-            unsafe { element_loops.panels(at, panels) };
-        });
-        Written(len, PhantomData)
+        // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written.
+        unsafe {
+            self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| element_loops.panels(at, panels));
+            Written::new(len)
+        }
     }
 }
 
@@ -373,4 +391,20 @@ pub(crate) fn for_each_lane<A: Clone>(
         // SAFETY: By the invariant, this is an element of the output.
         then(LaneItem::Output(unsafe { &mut *out }));
     });
+}
+
+/// What this crate has compiled for elements `A`.
+pub(crate) struct Compiled<'c, A> {
+    /// The loops of sums.
+    pub(crate) sums: &'c (dyn Fold<A> + Sync),
+    pub(crate) reduce: for<'s> fn(Job<'_, 's, A>) -> Written<'s>,
+}
+
+/// What is compiled for elements `B`, if `A` is `B`.
+#[inline(always)]
+pub(crate) fn compiled_for<'a, A, B: 'static>(
+    compiled: &'static Compiled<'static, B>,
+) -> Option<&'a Compiled<'a, A>> {
+    // SAFETY: Both are one type, which has no lifetimes.
+    is_type::<A, B>().then(|| unsafe { &*core::ptr::from_ref(compiled).cast() })
 }

@@ -1,13 +1,12 @@
 //! The elements of a reduction: those of an array, or the results of a closure over arrays, which are never stored.
 
+use super::arrays::Inputs;
 use super::closures::{ElementLoops, ElementLoopsOf, Fold};
 use super::halves::{Join, Threads};
-use super::operands::{Dropped, Inputs, OrderedAxes, RawInputs};
+use super::operands::{OrderedAxes, RawInputs};
 use super::passes::{ShapePass, standard_output};
-use super::{Destination, Written};
 use crate::kernel::ensure;
 use crate::kernel::memory::Slots;
-use crate::kernel::simd::is_type;
 use alloc::vec::Vec;
 use core::slice;
 
@@ -149,22 +148,4 @@ impl<'a, A: Clone> Source<'a, A> {
         // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
         unsafe { self.element_loops().one(&self.inputs().pointers(core::ptr::null_mut())) }
     }
-}
-
-/// What this crate has compiled for elements `A`.
-pub(crate) struct Compiled<'c, A> {
-    /// The loops of sums.
-    pub(crate) sums: &'c (dyn Fold<A> + Sync),
-    /// Reduces a source with this shape.
-    pub(crate) reduce:
-        for<'s> fn(&Source<'_, A>, &[usize], Destination<'_, 's, A>, Dropped<'_>) -> Written<'s>,
-}
-
-/// What is compiled for elements `B`, if `A` is `B`.
-#[inline(always)]
-pub(crate) fn compiled_for<'a, A, B: 'static>(
-    compiled: &'static Compiled<'static, B>,
-) -> Option<&'a Compiled<'a, A>> {
-    // SAFETY: Both are one type, which has no lifetimes.
-    is_type::<A, B>().then(|| unsafe { &*core::ptr::from_ref(compiled).cast() })
 }

@@ -3,10 +3,9 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::map::{visit_large, visit_nest, visit_shape};
-use crate::kernel::memory::{Scratch, Slots};
+use crate::kernel::memory::{Scratch, Slots, Written};
 use crate::kernel::nest::{
-    Destination, Dropped, ErasedNest, Inputs, Nest, Planned, Reduction, ShapePass, Source, Written,
-    standard_strides,
+    ErasedNest, Inputs, Job, Nest, Planned, Reduction, ShapePass, Source, standard_strides,
 };
 
 impl<A: Clone> Nest<'_, Reduction<'_, '_, A>> {
@@ -16,11 +15,7 @@ impl<A: Clone> Nest<'_, Reduction<'_, '_, A>> {
     /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
-        if self.is_plain(1) && self.is_stored() {
-            self.copy_to(slots)
-        } else {
-            visit_nest(self.map_to(slots))
-        }
+        if self.are_plain() { self.copy_to(slots) } else { visit_nest(self.map_to(slots)) }
     }
 }
 
@@ -54,42 +49,29 @@ impl<A: Clone> Source<'_, A> {
     }
 }
 
-impl<'s, A: Clone> Destination<'_, 's, A> {
-    /// Writes the results of a source with `len` elements to slots, if it has few, or as many as there are slots. See
-    /// [`Nest::reducing`] for the other arguments.
+impl<'s, A: Clone> Job<'_, 's, A> {
+    /// Writes the results to slots, if the source has few elements, or as many as there are slots.
     ///
     /// # Errors
-    /// Returns the destination if elements must be combined in a nest, prepared, or written by several threads, or if the outputs
-    /// are no slots.
+    /// Returns the reduction if elements must be combined in a nest, prepared, or written by several threads, or if the outputs are
+    /// no slots.
     #[inline]
-    pub(super) fn write(
-        mut self,
-        source: &Source<'_, A>,
-        shape: &[usize],
-        len: usize,
-        dropped: Dropped<'_>,
-    ) -> Result<Written<'s>, Self> {
-        let is_copied = source.join().is_none() && len == self.shape().iter().product();
-        match self.map(source, shape, dropped).map(ShapePass::visit_few) {
+    pub(super) fn write(mut self, len: usize) -> Result<Written<'s>, Self> {
+        let is_copy = self.source.join().is_none() && len == self.out_shape().iter().product();
+        match self.map().map(ShapePass::visit_few) {
             Some(Ok(written)) => Ok(written),
-            Some(Err(pass)) if is_copied => Ok(visit_large(pass)),
+            Some(Err(pass)) if is_copy => Ok(visit_large(pass)),
             _ => Err(self),
         }
     }
 
-    /// Has `fill` write the results to slots: those of the destination, or others, whose elements are stored then.
+    /// Stores few results in elements. They are written to slots first.
     #[inline(never)]
-    pub(super) fn fill_by(
-        mut self,
-        fill: impl for<'t> FnOnce(Destination<'_, 't, A>) -> Written<'t>,
-    ) -> Written<'s> {
-        if self.has_slots() {
-            return fill(self);
-        }
-        let sizes = self.shape();
+    pub(super) fn store_few(mut self) -> Written<'s> {
+        let sizes = self.out_shape();
         let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
         let mut results = scratch.vec::<A>(len);
-        let results = results.filled(len, |slots| fill(Destination::standard(slots, sizes, &strides)));
+        let results = results.filled(len, |slots| self.filling(slots, &strides).run());
         self.store(&Inputs::standard(results, sizes, &strides)).map_or(Written::none(), visit_shape)
     }
 }

@@ -3,10 +3,10 @@
 //! | the source | the way |
 //! |---|---|
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
-//! | few elements | `Destination::write`: one block, without a nest |
-//! | nothing is reduced | `Destination::write`, unless on several threads: a map |
+//! | few elements | `Job::write`: one block, without a nest |
+//! | nothing is reduced | `Job::write`, unless on several threads: a map |
 //! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
-//! | everything else | `Job::run_large`: a nest, halved until it is one [`block`] |
+//! | everything else | `Job::reduce`: a nest, halved until it is one [`block`] |
 //!
 //! Along a kept loop, each half has its own outputs; along a reduced loop, the results of the halves are combined. Inputs that are
 //! read again are copied as soon as their copies fit. Which loop is halved, and when, depends on the shape and the strides only, and
@@ -25,14 +25,13 @@ mod maps;
 use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, results, results_fit};
 
 use super::ensure;
-use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch};
+use super::memory::{AxisOrder, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Cloned, Compiled, Destination, Dropped, ErasedNest, Fold, FoldLoops, InputSet, LaneItem, Nest, Output,
-    Planned, RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, Written, can_leak,
-    compiled_for, for_each_lane,
+    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Job, LaneItem, Nest, Output, Planned,
+    RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
+    for_each_lane,
 };
 use super::operation::{Operation, Plus};
-use super::order::AxisOrder;
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -53,9 +52,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        return reserved.filled_by(Some(&kept), |out| {
-            run(Job { source, shape, destination: Destination::slots(out), dropped })
-        });
+        return reserved.filled_by(Some(&kept), |out| run(Job::to_slots(source, shape, dropped, out)));
     }
     // initialised: a panic drops the results stored so far
     let mut out = reserved.filled(Some(&kept), empty);
@@ -82,8 +79,8 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     }
     if const { can_leak::<A>() } {
         // shared by threads, each of which stores results in its own outputs
-        let store = SharedVisitor::new(store);
-        run(Job { source, shape, destination: Destination::elements(Output::of(out), &store), dropped });
+        let store = SharedVisitor::shared(store);
+        run(Job::to_elements(source, shape, dropped, Output::of(out), &store));
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
@@ -113,20 +110,12 @@ fn reduce_owned<A: Clone, D: Dimension>(
     });
 }
 
-/// A reduction: its source, and where its results are stored.
-struct Job<'j, 's, A> {
-    source: &'j Source<'j, A>,
-    shape: &'j [usize],
-    destination: Destination<'j, 's, A>,
-    dropped: Dropped<'j>,
-}
-
 /// Runs a reduction of elements that [can leak](can_leak).
 #[inline]
 fn run<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
     match compiled() {
-        Some(compiled) => (compiled.reduce)(job.source, job.shape, job.destination, job.dropped),
+        Some(compiled) => (compiled.reduce)(job),
         None => job.run(),
     }
 }
@@ -146,11 +135,8 @@ macro_rules! compiled {
         #[inline(always)]
         fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
             $({
-                static COMPILED: Compiled<'static, $A> = Compiled {
-                    sums: &FoldLoops::new(Cloned, Plus),
-                    reduce: |source, shape, destination, dropped| {
- Job { source, shape, destination, dropped }.run() },
-                };
+                static COMPILED: Compiled<'static, $A> =
+                    Compiled { sums: &FoldLoops::new(Cloned, Plus), reduce: |job| job.run() };
                 if let Some(compiled) = compiled_for(&COMPILED) {
                     return Some(compiled);
                 }
@@ -163,27 +149,22 @@ compiled!(f32 f64);
 
 impl<'s, A: Clone> Job<'_, 's, A> {
     fn run(self) -> Written<'s> {
-        let Self { source, shape, destination, dropped } = self;
-        let len = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+        let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         let is_small = len <= SMALL_NEST.min(STACK_BYTES / size_of::<A>());
-        if is_small && !destination.has_slots() {
-            return destination.fill_by(|destination| Job { source, shape, destination, dropped }.run());
+        if is_small && !self.has_slots() {
+            return self.store_few();
         }
-        destination.write(source, shape, len, dropped).unwrap_or_else(|destination| {
-            let job = Job { source, shape, destination, dropped };
-            if is_small { job.fold() } else { job.store() }
-        })
+        self.write(len).unwrap_or_else(|job| if is_small { job.fold() } else { job.reduce() })
     }
 
     /// Folds few elements in the order of the shape, if it is that of slots.
     #[inline(never)]
     fn fold(self) -> Written<'s> {
-        let Self { source, shape, destination, dropped } = self;
-        let mut axes = BlockShape::new();
-        push_axes(&mut axes, shape, destination.shape(), dropped);
-        let slots = match destination.into_slots() {
+        let (source, shape, mut axes) = (self.source, self.shape, BlockShape::new());
+        push_axes(&mut axes, shape, self.out_shape(), self.dropped);
+        let slots = match self.into_slots() {
             Ok(slots) => slots,
-            Err(destination) => return Job { source, shape, destination, dropped }.store(),
+            Err(job) => return job.reduce(),
         };
         let (mut buffer, len) = (Scratch::new(), shape.iter().product());
         let mut computed = buffer.vec(len);
@@ -198,9 +179,8 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     }
 
     #[inline(never)]
-    fn store(self) -> Written<'s> {
-        let mut erased = ErasedNest::new();
-        match Nest::reducing(&mut erased, self.source, self.shape, self.destination, self.dropped) {
+    fn reduce(self) -> Written<'s> {
+        match self.nest(&mut ErasedNest::new()) {
             Some(nest) => store(nest.arranged(), &mut Scratch::new()),
             None => Written::none(),
         }

@@ -46,6 +46,25 @@ impl Reduction {
     }
 }
 
+/// The position in each lane of the first element that exceeds all others, in logical order.
+fn positions<T: Copy>(
+    shape: &[usize],
+    axes: &[usize],
+    values: impl IntoIterator<Item = T>,
+    exceeds: impl Fn(T, T) -> bool,
+) -> Vec<usize> {
+    let reduction = Reduction::new(shape.to_vec(), axes.to_vec(), vec![]);
+    let mut found: Vec<(Option<T>, usize, usize)> = vec![(None, 0, 0); reduction.kept.iter().product()];
+    for (lane, value) in numbers_read(shape, &reduction.kept, &reduction.places()).zip(values) {
+        let (largest, position, count) = &mut found[lane];
+        if largest.is_none_or(|largest| exceeds(value, largest)) {
+            (*largest, *position) = (Some(value), *count);
+        }
+        *count += 1;
+    }
+    found.into_iter().map(|(_, position, _)| position).collect()
+}
+
 /// Codes of an operand of `shape` whose sums over `terms` indices stay below `most`: few other than zero if these are many.
 fn summable(shape: &[usize], terms: usize, most: i64) -> impl Fn(usize, usize) -> i64 + use<> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -97,6 +116,26 @@ macro_rules! check_folds {
         let reduction: &Reduction = $reduction;
         let axes = &reduction.axes[..];
         for is_max in [true, false] {
+            let exceeds = |a: i64, b: i64| if is_max { a > b } else { a < b };
+            let found = if is_max { $source.argmax_axes(axes) } else { $source.argmin_axes(axes) };
+            let kept = if is_max {
+                $source.argmax_axes(keepdims(axes))
+            } else {
+                $source.argmin_axes(keepdims(axes))
+            };
+            if let Ok(found) = found {
+                let expected = positions(&reduction.shape, axes, reduction.values.iter().copied(), exceeds);
+                assert_eq!(
+                    (found.shape(), kept.expect("axes").shape()),
+                    (&reduction.left[..], &reduction.kept[..])
+                );
+                assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, concat!($what, ", positions"));
+            } else {
+                assert!(
+                    kept.is_err() && reduction.folded(None, i64::max).is_none(),
+                    concat!($what, ": no elements")
+                );
+            }
             let op = |a: i64, b: i64| if is_max { a.max(b) } else { a.min(b) };
             let result = if is_max { $source.max_axes(axes) } else { $source.min_axes(axes) };
             match reduction.folded(None, op) {
@@ -195,6 +234,12 @@ fn with_nan(input: &mut Input<'_>) {
             of_codes.folded(None, i64::min),
             [view.min_axes(&axes), view.par().min_axes(&axes), source.min_axes(&axes)],
         );
+        let exceeds = |a: f64, b: f64| !b.is_nan() && (a > b || a.is_nan());
+        let expected = positions(&shape, &axes, view.iter().copied(), exceeds);
+        for found in [view.argmax_axes(&axes), view.par().argmax_axes(&axes), source.argmax_axes(&axes)] {
+            let found = found.expect("a lane has the NaN, or there are no lanes");
+            assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, "positions, NaN at {at}");
+        }
     }
 }
 

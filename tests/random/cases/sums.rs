@@ -37,7 +37,7 @@ fn over(array: &Strided<i64>, values: &[i64], axes: &[usize], list: bool) -> Sum
     if set.as_slice().last().is_some_and(|&axis| axis >= array.ndim()) {
         return Err("AxisOutOfBounds");
     }
-    if list && set.len() != axes.len() {
+    if list && set.as_slice().len() != axes.len() {
         return Err("DuplicateAxis");
     }
     let places = without_axes(array.ndim(), axes);

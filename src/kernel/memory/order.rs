@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::List;
+use super::list::List;
 
 /// An order of axes in memory.
 pub(crate) trait AxisOrder {
@@ -16,7 +16,7 @@ pub(crate) trait AxisOrder {
 /// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed
 /// to it: an array with elements has few of these.
 #[inline]
-pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
+pub(crate) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
     if shape.contains(&0) {
         strides.fill(0);
         return 0;

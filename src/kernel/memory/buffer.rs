@@ -1,19 +1,12 @@
-//! Uninitialised memory: new arrays and buffers.
-//!
-//! # Invariant
-//! Memory is read as elements only after elements were written to it. [`Slot`]s have a brand, a lifetime that is fresh for each
-//! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
-//! those that [`order`](super::order) has for its shape, which [`Reserved::new`] checked.
+//! Memory that is written once, the proof that it was, and memory for what a pass needs beside its operands.
 
-use super::nest::{Output, Written};
-use super::order::{AxisOrder, strides};
-use super::{ensure, fail};
+use super::STACK_BYTES;
+use crate::kernel::ensure;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 use core::slice;
-use ndarray::{Array, Dimension, ShapeBuilder};
 
 /// Memory for one element of the array or buffer with the brand `'s`.
 #[repr(transparent)]
@@ -26,7 +19,7 @@ impl<'m, 's, A> Slots<'m, 's, A> {
     /// # Safety
     /// There are `len` contiguous slots at `at`, borrowed exclusively, and no other slots have this brand.
     #[inline(always)]
-    pub(super) unsafe fn new(at: *mut Slot<'s, A>, len: usize) -> Self {
+    pub(crate) unsafe fn new(at: *mut Slot<'s, A>, len: usize) -> Self {
         // SAFETY: As the caller promises.
         Self(unsafe { slice::from_raw_parts_mut(at, len) })
     }
@@ -36,120 +29,64 @@ impl<'m, 's, A> Slots<'m, 's, A> {
     }
 
     #[inline(always)]
-    pub(super) fn start(&mut self) -> *mut Slot<'s, A> {
+    pub(crate) fn start(&mut self) -> *mut Slot<'s, A> {
         self.0.as_mut_ptr()
     }
 
     /// The bytes of the slots.
     #[inline(always)]
-    pub(super) fn into_bytes(self) -> &'m mut [MaybeUninit<u8>] {
+    pub(crate) fn into_bytes(self) -> &'m mut [MaybeUninit<u8>] {
         // SAFETY: The bytes of a slot may be uninitialised, and any bytes may be written to it.
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), size_of_val(&*self.0)) }
     }
 
     /// An empty vector in the memory of the slots.
     #[inline(always)]
-    pub(super) fn into_vec(self) -> SliceVec<'m, A> {
+    fn into_vec(self) -> SliceVec<'m, A> {
         // SAFETY: A slot is transparent over `MaybeUninit<A>`, and a vector only writes elements.
         let memory = unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) };
         SliceVec { memory, len: 0 }
     }
 }
 
-/// Memory for a new array. It is reserved before a pass runs, so that a result that is too large is an error. Scratch, whose size
-/// is constant, and lists of partial results are allocated by the pass, which ends the program where it gets none.
-///
-/// Not exported; public because hidden methods of public traits take it.
-pub struct Reserved<A, D> {
-    shape: D,
-    /// Empty, with capacity for the elements of the shape.
-    elements: Vec<A>,
-}
+/// The number of slots with the brand `'s` that have been written.
+pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
 
-impl<A, D: Dimension> Reserved<A, D> {
-    /// Returns the shape if its non-zero sizes multiply past `isize::MAX`, or if there is not enough memory.
+impl<'s> Written<'s> {
+    /// # Safety
+    /// As many slots of the brand were written, and are counted here alone.
     #[inline(always)]
-    pub(crate) fn new(shape: D) -> Result<Self, D> {
-        let (sizes, mut elements) = (shape.slice(), Vec::new());
-        let len = sizes.iter().fold(1_usize, |len, &size| len.saturating_mul(size.max(1)));
-        let reserved = if sizes.contains(&0) { 0 } else { len };
-        let fits = isize::try_from(len).is_ok() && elements.try_reserve_exact(reserved).is_ok();
-        if fits { Ok(Self { shape, elements }) } else { Err(shape) }
+    pub(crate) unsafe fn new(count: usize) -> Self {
+        Self(count, PhantomData)
     }
 
     #[inline(always)]
-    pub(crate) fn shape(&self) -> &[usize] {
-        self.shape.slice()
+    pub(crate) fn none() -> Self {
+        Self(0, PhantomData)
     }
 
-    /// The number of elements of the new array.
-    pub(crate) fn len(&self) -> usize {
-        self.shape.size()
+    #[inline(always)]
+    pub(crate) fn add(&mut self, more: Self) {
+        self.0 += more.0;
     }
 
-    /// An array of clones of `elements` in standard layout.
+    pub(crate) fn count(&self) -> usize {
+        self.0
+    }
+
+    /// Fills the slots, as a vector to which `append` appends.
     ///
     /// # Panics
-    /// If their number is not that of the shape.
+    /// If `append` replaces the vector by another one.
     #[inline(always)]
-    pub(crate) fn cloned<'a>(mut self, elements: impl IntoIterator<Item = &'a A>) -> Array<A, D>
-    where
-        A: Clone + 'a,
-    {
-        self.elements.extend(elements.into_iter().cloned());
-        Array::from_shape_vec(self.shape, self.elements)
-            .unwrap_or_else(|_| fail("more or fewer elements than the shape has"))
-    }
-
-    /// An array whose elements are clones of `element`, with this order of axes in memory or in standard layout.
-    pub(crate) fn filled(mut self, order: Option<&dyn AxisOrder>, element: A) -> Array<A, D>
-    where
-        A: Clone,
-    {
-        let mut steps = D::zeros(self.shape.ndim());
-        let len = strides(self.shape.slice(), order, steps.slice_mut());
-        self.elements.resize(len, element);
-        // SAFETY: There are `len` elements, and the strides are those of a permuted standard layout.
-        unsafe { Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements) }
-    }
-
-    /// An array whose elements `fill` writes, with this order of axes in memory or in standard layout. If `fill` panics, the
-    /// elements that it wrote leak.
-    ///
-    /// # Panics
-    /// If `fill` did not write every slot.
-    #[inline]
-    pub(crate) fn filled_by(
-        mut self,
-        order: Option<&dyn AxisOrder>,
-        fill: impl for<'s> FnOnce(Output<'_, Slot<'s, A>>) -> Written<'s>,
-    ) -> Array<A, D> {
-        let mut steps = D::zeros(self.shape.ndim());
-        let len = strides(self.shape.slice(), order, steps.slice_mut());
-        ensure(len <= self.elements.capacity(), "no room for the elements");
-        // SAFETY: The capacity holds the elements of a permuted standard layout of this shape. `fill` is generic over the brand,
-        // and called once. `usize` and `isize` have the same layout.
-        let out = unsafe {
-            let signed = slice::from_raw_parts(steps.slice().as_ptr().cast(), steps.ndim());
-            Output::slots(self.elements.as_mut_ptr(), self.shape.slice(), signed)
-        };
-        ensure(fill(out).count() == len, "a slot was not written");
-        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
-        unsafe {
-            self.elements.set_len(len);
-            Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)
-        }
+    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
+        let mut vec = slots.into_vec();
+        let start = vec.as_ptr();
+        append(&mut vec);
+        ensure(vec.as_ptr() == start, "other memory was filled");
+        Self(vec.len(), PhantomData)
     }
 }
-
-/// The most bytes of a block of a reduction.
-pub(crate) const BLOCK_BYTES: usize = 64 << 10;
-/// The bytes of scratch on the stack.
-pub(crate) const STACK_BYTES: usize = 4 << 10;
-/// The most bytes of copies that a part of a nest has.
-pub(crate) const COPIES_BYTES: usize = 4 * BLOCK_BYTES;
-/// The bytes of a cache line.
-pub(crate) const CACHE_LINE: usize = 64;
 
 /// 64 bytes, at least as aligned as the elements that are reduced in a buffer.
 #[derive(Clone, Copy)]
@@ -328,109 +265,5 @@ impl<A> DerefMut for SliceVec<'_, A> {
     fn deref_mut(&mut self) -> &mut [A] {
         // SAFETY: The first `len` elements were written.
         unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.len) }
-    }
-}
-
-/// A list on the stack, or on the heap once it has more than `N` items.
-pub(crate) struct List<T: Copy, const N: usize> {
-    /// The first `len` items are initialised.
-    stack: [MaybeUninit<T>; N],
-    len: usize,
-    /// All items, if the list has moved to the heap.
-    heap: Vec<T>,
-}
-
-impl<T: Copy, const N: usize> List<T, N> {
-    #[inline(always)]
-    pub(crate) const fn new() -> Self {
-        Self { stack: [const { MaybeUninit::uninit() }; N], len: 0, heap: Vec::new() }
-    }
-
-    /// A list of `len` times one item.
-    #[inline]
-    pub(crate) fn filled(len: usize, item: T) -> Self {
-        let mut list = Self::new();
-        for _ in 0..len {
-            list.push(item);
-        }
-        list
-    }
-
-    #[inline]
-    pub(crate) fn push(&mut self, item: T) {
-        if self.heap.is_empty() && self.len < N {
-            self.stack[self.len].write(item);
-            self.len += 1;
-        } else {
-            self.push_to_heap(item);
-        }
-    }
-
-    #[cold]
-    fn push_to_heap(&mut self, item: T) {
-        if self.heap.is_empty() {
-            self.heap = self.to_vec();
-        }
-        self.heap.push(item);
-    }
-
-    #[inline]
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
-        self.heap.truncate(len);
-    }
-
-    /// Removes the items for which `is_kept` does not hold.
-    #[inline]
-    pub(crate) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
-        let mut to = 0;
-        for from in 0..self.len() {
-            if is_kept(&self[from]) {
-                self[to] = self[from];
-                to += 1;
-            }
-        }
-        self.truncate(to);
-    }
-
-    /// Removes the first `count` items.
-    #[inline]
-    pub(crate) fn remove_first(&mut self, count: usize) {
-        if count > 0 {
-            let len = self.len() - count;
-            self.copy_within(count.., 0);
-            self.truncate(len);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.stack[..other.len].copy_from_slice(&other.stack[..other.len]);
-        self.len = other.len;
-        self.heap.clone_from(&other.heap);
-    }
-}
-
-impl<T: Copy, const N: usize> Deref for List<T, N> {
-    type Target = [T];
-
-    #[inline(always)]
-    fn deref(&self) -> &[T] {
-        if !self.heap.is_empty() {
-            return &self.heap;
-        }
-        // SAFETY: The first `len` items were written.
-        unsafe { slice::from_raw_parts(self.stack.as_ptr().cast(), self.len) }
-    }
-}
-
-impl<T: Copy, const N: usize> DerefMut for List<T, N> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut [T] {
-        if !self.heap.is_empty() {
-            return &mut self.heap;
-        }
-        // SAFETY: The first `len` items were written.
-        unsafe { slice::from_raw_parts_mut(self.stack.as_mut_ptr().cast(), self.len) }
     }
 }
