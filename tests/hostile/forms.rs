@@ -60,7 +60,7 @@ fn row(table: &mut Table, form: &Form<f64>, call: &Call<'_, f64>) {
     });
 }
 
-/// The operations of the table of forms.
+/// The operations of the table. `strides.rs` calls all of them, too.
 pub(crate) fn names() -> BTreeSet<&'static str> {
     forms::<f64>().iter().chain(&base_operations()).map(|form| form.name).collect()
 }

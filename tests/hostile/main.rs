@@ -145,7 +145,7 @@ tables! {
     forms "hostile: forms" forms::rows, 1 << 20;
     // a matrix that repeats a vector of 16 kB, and would take 32 MB
     products "hostile: products" batches::repeated_products, 1 << 22;
-    // results of 64,000 views, and shapes of a quarter of a million axes
+    // results of 64,000 views, and shapes of half a million axes
     limits "hostile: limits" limits::rows, 1 << 26;
 }
 

@@ -63,8 +63,8 @@ fn now() -> Duration {
 /// The stack of a small thread, as in `tests/whole/small_threads.rs`.
 const STACK: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
-/// The CPU time that no call may take. The slowest one takes a second without optimisation, and one that is quadratic in a quarter
-/// of a million axes takes minutes.
+/// The CPU time that no call may take. The slowest one takes a second without optimisation. With `THOROUGH=1`, one that is
+/// quadratic in half a million axes takes minutes.
 const LONGEST: Duration = Duration::from_secs(100);
 
 /// What the calls so far took, and what was wrong with them.
