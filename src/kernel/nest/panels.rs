@@ -223,7 +223,7 @@ impl PanelLoops {
 /// The loop along which elements are combined in registers: its place among the loops of a nest, and how.
 #[derive(Clone, Copy)]
 pub(crate) struct SumLoop {
-    place: usize,
+    pub(crate) place: usize,
     along: Along,
 }
 
@@ -236,12 +236,6 @@ enum Along {
 }
 
 impl SumLoop {
-    /// The place among the loops of its nest.
-    #[inline]
-    pub(crate) fn place(self) -> usize {
-        self.place
-    }
-
     /// The number of sums along the loop.
     #[inline]
     pub(crate) fn sums(self) -> usize {
