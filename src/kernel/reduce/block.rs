@@ -113,24 +113,25 @@ pub(super) fn results<'m, A: Clone>(
     results
 }
 
-impl<A: Clone> Nest<'_, Reduction<'_, '_, A>> {
+impl<'n, A: Clone> Nest<'n, Reduction<'_, '_, A>> {
     /// Writes the elements to slots, in the order of the loops.
     ///
     /// # Panics
     /// If the number of slots differs.
     #[inline]
-    pub(crate) fn fill<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
-        if self.are_plain() { self.copy_to(slots) } else { visit_nest(self.map_to(slots)) }
+    pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
+        let nest = self.map_to(slots);
+        if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
     }
 }
 
-impl<A: Clone> Planned<'_, '_, '_, A> {
+impl<'n, A: Clone> Planned<'n, '_, '_, A> {
     /// Writes the results along the sum loop to slots, or else the elements, in the order of the loops.
     ///
     /// # Panics
     /// If the number of slots differs.
     #[inline]
-    pub(crate) fn fill<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
+    pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
         match self.sum_loop() {
             Some(_) => self.combine_to(slots),
             None => self.into_nest().fill(slots),
