@@ -12,7 +12,7 @@ use core::ptr::null_mut;
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
     /// the input stays. `out` has its axes that are not `dropped`, in order, each with the same size or with size 1. Without a
-    /// set of dropped axes, `out` lacks the leading ones. Returns whether there is no index.
+    /// set of dropped axes, `out` lacks the leading ones. Returns `None` if there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -22,7 +22,7 @@ impl ErasedNest {
         out: Option<RawOutput<'_>>,
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
-    ) -> bool {
+    ) -> Option<()> {
         let (operands, info) = (&mut self.operands, inputs.info);
         let none = RawOutput { at: null_mut(), size: 0, axes: StridedAxes { sizes: &[], strides: &[] } };
         // without an output, no loop is kept
@@ -44,7 +44,7 @@ impl ErasedNest {
             l.len > 0
         });
         self.loops.reverse();
-        !has_index
+        has_index.then_some(())
     }
 
     /// Whether there is a row loop for the inputs that move along `l`.

@@ -12,21 +12,16 @@ use ndarray::{ArrayRef, Dimension};
 
 /// An array to write to.
 pub(crate) struct Output<'a, T> {
-    pub(super) at: *mut T,
-    pub(super) axes: StridedAxes<'a>,
-    pub(super) array: PhantomData<&'a mut T>,
+    pub(super) raw: RawOutput<'a>,
+    array: PhantomData<&'a mut T>,
 }
 
 impl<'a, T> Output<'a, T> {
     #[inline(always)]
     pub(crate) fn of<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> Self {
-        let at = array.as_mut_ptr();
-        Self { at, axes: StridedAxes { sizes: array.shape(), strides: array.strides() }, array: PhantomData }
-    }
-
-    #[inline(always)]
-    pub(super) fn raw(self) -> RawOutput<'a> {
-        RawOutput { at: self.at.cast(), size: size_of::<T>(), axes: self.axes }
+        let (at, size) = (array.as_mut_ptr().cast(), size_of::<T>());
+        let axes = StridedAxes { sizes: array.shape(), strides: array.strides() };
+        Self { raw: RawOutput { at, size, axes }, array: PhantomData }
     }
 }
 

@@ -4,7 +4,7 @@ use super::arrays::{Inputs, Output};
 use super::elements::Elements;
 use super::erased::{ErasedNest, Nest};
 use super::loops::{Pointers, is_worth_halving, steps};
-use super::operands::StridedAxes;
+use super::operands::{RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::threads::{count, in_two};
 use core::cell::Cell;
@@ -154,30 +154,28 @@ pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, B: Dimension, V
 ) where
     V: FnMut(F::Views, ArrayViewMut<'_, T, B>),
 {
-    let (mut erased, out) = (ErasedNest::new(), Output::of(out));
-    let (batch, base) = out.axes.split(base);
+    let (mut erased, out) = (ErasedNest::new(), Output::of(out).raw);
+    let (axes, base) = out.axes.split(base);
     let form = Form::new(base);
-    if let Some(nest) = Nest::of_bases(&mut erased, inputs, Output { axes: batch, ..out }, &form) {
+    if let Some(nest) = Nest::of_bases(&mut erased, inputs, RawOutput { axes, ..out }, &form) {
         run(nest, visit);
     }
 }
 
 impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, 'a, T, E, F, B>> {
-    /// A nest over the batch axes of `out`, whose other axes have this form; `None` if there is no index. The caller borrows the
-    /// array while the nest lives.
+    /// A nest over the batch axes of `out`, an array of `T` whose other axes have this form; `None` if there is no index. The
+    /// caller borrows the array while the nest lives.
     fn of_bases(
         erased: &'n mut ErasedNest,
         inputs: &'n BaseInputs<'a, E, F>,
-        out: Output<'_, T>,
+        out: RawOutput<'_>,
         form: &'n Form<B>,
     ) -> Option<Self> {
         let mut of_batches = inputs.inputs.raw;
         for (sizes, base) in of_batches.sizes.iter_mut().zip(inputs.bases) {
             *sizes = &sizes[..sizes.len() - base];
         }
-        if erased.build(out.axes.sizes, Some(out.raw()), None, &of_batches) {
-            return None;
-        }
+        erased.build(out.axes.sizes, Some(out), None, &of_batches)?;
         erased.arrange(0);
         Some(Self { erased, pass: Bases { forms: &inputs.forms, out: form, arrays: PhantomData } })
     }

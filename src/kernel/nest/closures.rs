@@ -248,7 +248,8 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
                 if const { fits_panels::<A>() } && block.row.len >= NARROW && block.rounds.len == 1 =>
             {
                 // a sum of one row is a copy of its elements
-                PanelLoops::of_rows(block, moving).rows(&block.at, &block.steps, false, &mut |at, panels| {
+                let loops = PanelLoops { outside: block.rows, neighbours: block.row, moving };
+                loops.rows(&block.at, &block.steps, false, &mut |at, panels| {
                     // SAFETY: The caller promises these elements.
                     unsafe { self.panels(at, panels) };
                 });

@@ -54,10 +54,10 @@ pub(super) type Visit<'v> = dyn FnMut(&Pointers, &Panels<'_>) + 'v;
 /// The loops of panels, and the inputs that move along one.
 pub(super) struct PanelLoops {
     /// The loop over lanes or groups of rows.
-    outside: Loop,
+    pub(super) outside: Loop,
     /// The innermost loop.
-    neighbours: Loop,
-    moving: InputSet,
+    pub(super) neighbours: Loop,
+    pub(super) moving: InputSet,
 }
 
 /// Panels, each of some neighbours at several steps.
@@ -110,11 +110,6 @@ impl PanelLoops {
             is_added: false,
             overlap: 0,
         }
-    }
-
-    /// The rows of a block, as sums of one row each.
-    pub(super) fn of_rows(block: &Block, moving: InputSet) -> Self {
-        Self { outside: block.rows, neighbours: block.row, moving }
     }
 
     /// Visits the panels of the sums of `rows` at each step of the loop outside. Sums are written to the output or added to it.

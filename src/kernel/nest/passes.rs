@@ -35,7 +35,7 @@ impl<'p> ShapePass<'p, 'static> {
         inputs: &'p Inputs<'p, E>,
         rows: &'p dyn RowsOf<T, E>,
     ) -> Self {
-        Self::new(out.raw(), inputs, rows)
+        Self::new(out.raw, inputs, rows)
     }
 }
 
@@ -83,8 +83,8 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// # Panics
     /// If an array does not fit the shape.
     pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's>>> {
-        let is_empty = erased.build(self.shape, Some(self.out), self.dropped, self.inputs);
-        (!is_empty).then_some(Nest { erased, pass: self.pass })
+        erased.build(self.shape, Some(self.out), self.dropped, self.inputs)?;
+        Some(Nest { erased, pass: self.pass })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reductions of a source, and where their results go.
 
 use super::arrays::{Inputs, Output};
-use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedVisitor, fits_panels};
+use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_panels};
 use super::cut::for_each_index;
 use super::elements::{Elements, Visit};
 use super::erased::{ErasedNest, Nest};
@@ -13,17 +13,9 @@ use super::source::Source;
 use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::simd::is_type;
 use crate::kernel::threads::GRAIN;
-use core::marker::PhantomData;
 use core::ops::{Deref, Mul};
 use core::slice;
 use num_traits::Zero;
-
-/// What results are stored in: slots of a new array, or, by these rows, elements of an existing one.
-#[derive(Clone, Copy)]
-enum Into<'t> {
-    Slots,
-    Elements(&'t dyn Rows),
-}
 
 /// A reduction of a source, which has this shape, and where its results are stored. The output has the axes of the shape that are
 /// not `dropped`, in order, each with the same size or with size 1. Without a set of dropped axes, it lacks the leading ones.
@@ -32,14 +24,16 @@ pub(crate) struct Job<'j, 's, A> {
     pub(crate) shape: &'j [usize],
     pub(crate) dropped: Dropped<'j>,
     out: RawOutput<'j>,
-    into: Into<'j>,
-    brand: Invariant<&'s ()>,
+    /// Whether the results are stored in slots of a new array, not in elements of an existing one.
+    has_slots: bool,
+    /// Stores results in the output.
+    store: RowPass<'j, 's>,
 }
 
 impl<'j, 's, A: Clone> Job<'j, 's, A> {
     #[inline]
     fn new(source: &'j Source<'j, A>, shape: &'j [usize], dropped: Dropped<'j>, out: RawOutput<'j>) -> Self {
-        Self { source, shape, dropped, out, into: Into::Slots, brand: PhantomData }
+        Self { source, shape, dropped, out, has_slots: true, store: RowPass::new(source.fold()) }
     }
 
     /// A reduction to the slots of a new array.
@@ -64,7 +58,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
 
     #[inline]
     pub(crate) fn has_slots(&self) -> bool {
-        matches!(self.into, Into::Slots)
+        self.has_slots
     }
 
     /// The shape of the output.
@@ -89,12 +83,12 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         is_map.then_some(ShapePass { shape: self.shape, dropped: self.dropped, ..pass })
     }
 
-    /// A pass that stores results in elements; `None` if the outputs are slots.
-    pub(crate) fn store<'p>(&'p mut self, results: &'p Inputs<'p, (A,)>) -> Option<ShapePass<'p, 's>> {
-        match self.into {
-            Into::Slots => None,
-            Into::Elements(store) => Some(ShapePass::new(self.out, results, store)),
-        }
+    /// A pass that stores results in the output.
+    pub(crate) fn store<'p>(self, results: &'p Inputs<'p, (A,)>) -> ShapePass<'p, 's>
+    where
+        'j: 'p,
+    {
+        ShapePass { pass: self.store, ..ShapePass::new(self.out, results, self.source.fold()) }
     }
 
     /// The nest; `None` if there is no index.
@@ -103,9 +97,9 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// If an array does not fit the shape.
     #[inline]
     pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, Reduction<'j, 's, A>>> {
-        let Self { source, shape, dropped, out, into, brand } = self;
-        let is_empty = erased.build(shape, Some(out), dropped, source.inputs());
-        (!is_empty).then_some(Nest { erased, pass: Reduction { source, into, brand } })
+        let Self { source, shape, dropped, out, store, .. } = self;
+        erased.build(shape, Some(out), dropped, source.inputs())?;
+        Some(Nest { erased, pass: Reduction { source, store } })
     }
 }
 
@@ -120,7 +114,8 @@ impl<'j, A: Clone> Job<'j, 'static, A> {
         out: Output<'j, A>,
         store: &'j SharedVisitor<S, A, (A,)>,
     ) -> Self {
-        Self { into: Into::Elements(store), ..Self::new(source, shape, dropped, out.raw()) }
+        let store = RowPass::new(store);
+        Self { has_slots: false, store, ..Self::new(source, shape, dropped, out.raw) }
     }
 }
 
@@ -140,8 +135,8 @@ unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
     source: &'a Source<'a, A>,
-    into: Into<'a>,
-    brand: Invariant<&'s ()>,
+    /// Stores results in the output; without one, it does not run.
+    store: RowPass<'a, 's>,
 }
 
 impl<A> Clone for Reduction<'_, '_, A> {
@@ -168,9 +163,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         source: &'a Source<'a, A>,
         shape: &[usize],
     ) -> Option<Self> {
-        let is_empty = erased.build(shape, None, None, source.inputs());
-        (!is_empty)
-            .then_some(Self { erased, pass: Reduction { source, into: Into::Slots, brand: PhantomData } })
+        erased.build(shape, None, None, source.inputs())?;
+        Some(Self { erased, pass: Reduction { source, store: RowPass::new(source.fold()) } })
     }
 
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
@@ -249,12 +243,8 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// If there are more or fewer results than outputs, or no output.
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
-        let rows = match self.pass.into {
-            Into::Slots => self.pass.source.fold(),
-            Into::Elements(store) => store,
-        };
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: RowPass::new(rows) }.visit_rows()
+        Nest { erased: self.erased, pass: self.pass.store }.visit_rows()
     }
 }
 
@@ -319,7 +309,7 @@ pub(crate) fn reduce_owned<A: Clone>(
     store: &mut dyn FnMut(&mut A, A),
 ) {
     let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops());
-    if erased.build(shape, Some(out.raw()), dropped, source.inputs()) {
+    if erased.build(shape, Some(out.raw), dropped, source.inputs()).is_none() {
         return;
     }
     erased.arrange(1);

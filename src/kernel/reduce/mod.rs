@@ -151,12 +151,12 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
     /// Stores few results in elements. They are written to slots first.
     #[inline(never)]
-    fn store_few(mut self) -> Written<'s> {
+    fn store_few(self) -> Written<'s> {
         let sizes = self.out_shape();
         let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
         let mut results = scratch.vec::<A>(len);
         let results = results.filled(len, |slots| self.filling(slots, &strides).run());
-        self.store(&Inputs::standard(results, sizes, &strides)).map_or(Written::none(), visit_shape)
+        visit_shape(self.store(&Inputs::standard(results, sizes, &strides)))
     }
     /// Folds few elements in the order of the shape, if it is that of slots.
     #[inline(never)]
