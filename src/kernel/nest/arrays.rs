@@ -31,14 +31,6 @@ pub struct Inputs<'a, E> {
     pub(super) arrays: PhantomData<&'a E>,
 }
 
-impl<E> Clone for Inputs<'_, E> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<E> Copy for Inputs<'_, E> {}
-
 impl<'a, E> Deref for Inputs<'a, E> {
     type Target = RawInputs<'a>;
 

@@ -84,11 +84,9 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     }
 
     /// A pass that stores results in the output.
-    pub(crate) fn store<'p>(self, results: &'p Inputs<'p, (A,)>) -> ShapePass<'p, 's>
-    where
-        'j: 'p,
-    {
-        ShapePass { pass: self.store, ..ShapePass::new(self.out, results, self.source.fold()) }
+    pub(crate) fn store(self, results: &'j Inputs<'j, (A,)>) -> ShapePass<'j, 's> {
+        let Self { out, store: pass, .. } = self;
+        ShapePass { shape: out.axes.sizes, out, dropped: None, inputs: results, pass }
     }
 
     /// The nest; `None` if there is no index.

@@ -70,12 +70,6 @@ pub(super) fn halved_loop(
     places.clone().find(|&place| summed != Some(place) && !is_short(place)).or_else(|| places.next())
 }
 
-/// Whether the results of one block may be so many.
-pub(super) fn results_fit(loops: &[Loop], size: usize) -> bool {
-    let kept = loops.iter().filter(|l| l.kept).map(Loop::len);
-    kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / size
-}
-
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
 fn lengths<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> impl Iterator<Item = (usize, bool)> {
     nest.loops().iter().enumerate().map(|(place, l)| match nest.sum_loop() {
