@@ -24,9 +24,7 @@ impl<T: Copy, const N: usize> List<T, N> {
     #[inline]
     pub(crate) fn filled(len: usize, item: T) -> Self {
         let mut list = Self::new();
-        for _ in 0..len {
-            list.push(item);
-        }
+        (0..len).for_each(|_| list.push(item));
         list
     }
 

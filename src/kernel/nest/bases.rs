@@ -1,7 +1,6 @@
 //! The last axes of arrays: the layout that all their bases share, and passes over them.
 
-use super::arrays::{Inputs, Output};
-use super::elements::Elements;
+use super::elements::{Elements, Inputs, Output};
 use super::erased::{ErasedNest, Nest};
 use super::loops::{Pointers, is_worth_halving, steps};
 use super::operands::{RawOutput, StridedAxes};

@@ -1,4 +1,5 @@
-//! The elements of inputs, and the loops over them that are compiled for each closure: along rows, and over panels in registers.
+//! The elements of inputs, the loops over them that are compiled for each closure, along rows and over panels in registers, and
+//! arrays of these elements.
 //!
 //! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
 //! the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
@@ -6,11 +7,16 @@
 use super::cut::{Block, advance};
 use super::gather::gather_of;
 use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers};
+use super::operands::{RawInputs, RawOutput, StridedAxes};
 use super::panels::Panels;
+use crate::kernel::ensure;
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::plain_size;
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ops::Deref;
 use core::slice;
+use ndarray::{ArrayRef, Dimension};
 
 /// The types of the inputs' elements: a tuple of up to six.
 ///
@@ -257,5 +263,69 @@ pub(super) unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, 
         });
         advance(&mut round_at, &block.rounds.strides, E::COUNT);
         is_added = true;
+    }
+}
+
+/// An array to write to.
+pub(crate) struct Output<'a, T> {
+    pub(super) raw: RawOutput<'a>,
+    array: PhantomData<&'a mut T>,
+}
+
+impl<'a, T> Output<'a, T> {
+    #[inline(always)]
+    pub(crate) fn of<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> Self {
+        let (at, size) = (array.as_mut_ptr().cast(), size_of::<T>());
+        let axes = StridedAxes { sizes: array.shape(), strides: array.strides() };
+        Self { raw: RawOutput { at, size, axes }, array: PhantomData }
+    }
+}
+
+/// Arrays of elements `E` that are read together.
+pub struct Inputs<'a, E> {
+    pub(super) raw: RawInputs<'a>,
+    pub(super) arrays: PhantomData<&'a E>,
+}
+
+impl<'a, E> Deref for Inputs<'a, E> {
+    type Target = RawInputs<'a>;
+
+    #[inline(always)]
+    fn deref(&self) -> &RawInputs<'a> {
+        &self.raw
+    }
+}
+
+macro_rules! inputs {
+    ($count:literal: $($A:ident $D:ident $a:ident $k:literal),+) => {
+        impl<'a, $($A, $D: Dimension),+> From<($(&'a ArrayRef<$A, $D>,)+)> for Inputs<'a, ($($A,)+)> {
+            #[inline(always)]
+            fn from(($($a,)+): ($(&'a ArrayRef<$A, $D>,)+)) -> Self {
+                let (mut at, mut sizes, mut strides) =
+                    ([core::ptr::null(); OPERANDS - 1], [&[][..]; OPERANDS - 1], [&[][..]; OPERANDS - 1]);
+                $((at[$k], sizes[$k], strides[$k]) = ($a.as_ptr().cast(), $a.shape(), $a.strides());)+
+                let info = const { &<($($A,)+) as Elements>::INFO };
+                Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
+            }
+        }
+    };
+}
+inputs!(1: A DA a 0);
+inputs!(2: A DA a 0, B DB b 1);
+inputs!(3: A DA a 0, B DB b 1, C DC c 2);
+inputs!(4: A DA a 0, B DB b 1, C DC c 2, D DD d 3);
+inputs!(5: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4);
+inputs!(6: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4, F DF f 5);
+
+impl<'a, A> Inputs<'a, (A,)> {
+    /// Elements in the order of a shape with `strides` of the standard layout.
+    ///
+    /// # Panics
+    /// If their number is not that of the shape.
+    pub(crate) fn standard(elements: &'a [A], sizes: &'a [usize], strides: &'a [isize]) -> Self {
+        ensure(elements.len() == sizes.iter().product(), "not one element for each index");
+        let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
+        let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);
+        Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
     }
 }

@@ -9,7 +9,7 @@
 //! | `gather` | copies of plain numbers to contiguous memory |
 //! | `arrange`, `cut` | loops made, ordered, merged and halved; blocks and tiles |
 //! | `panels` | which neighbours are combined in registers, and along which loop |
-//! | `elements`, `arrays` | the types of elements, with the loops for each closure; arrays of these types |
+//! | `elements` | the types of elements, with the loops for each closure; arrays of these types |
 //! | `halves` | which passes two threads may share |
 //! | `closures` | closures as loops over blocks |
 //! | `passes` | maps: passes along the axes of an output |
@@ -34,7 +34,6 @@
 //! the invariant. Those that could break it are private to the folder.
 
 mod arrange;
-mod arrays;
 mod bases;
 mod closures;
 mod cut;
@@ -49,13 +48,12 @@ mod passes;
 mod reduction;
 mod source;
 
-pub(crate) use arrays::{Inputs, Output};
 pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,
 };
-pub(crate) use elements::{Elements, MapElement, Visit};
+pub(crate) use elements::{Elements, Inputs, MapElement, Output, Visit};
 pub(crate) use erased::{ErasedNest, Nest};
 pub(crate) use gather::copy_share;
 pub(crate) use halves::Threads;

@@ -2,9 +2,9 @@
 //!
 //! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
 
-use super::arrays::{Inputs, Output};
 use super::closures::{FillsOf, Invariant, Rows, RowsOf};
 use super::cut::{Block, for_each_index};
+use super::elements::{Inputs, Output};
 use super::erased::{ErasedNest, ErasedOperands, Nest};
 use super::gather::{copy_to_output, gather};
 use super::halves::Join;

@@ -1,9 +1,8 @@
 //! Reductions of a source, and where their results go.
 
-use super::arrays::{Inputs, Output};
 use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_panels};
 use super::cut::for_each_index;
-use super::elements::{Elements, Visit};
+use super::elements::{Elements, Inputs, Output, Visit};
 use super::erased::{ErasedNest, Nest};
 use super::loops::{InputSet, Steps, is_dense, is_worth_halving, steps};
 use super::operands::{Dropped, RawOutput, standard_len};

@@ -1,7 +1,7 @@
 //! The elements of a reduction: those of an array, or the results of a closure over arrays, which are never stored.
 
-use super::arrays::Inputs;
 use super::closures::{ElementLoops, ElementLoopsOf, Fold};
+use super::elements::Inputs;
 use super::halves::{Join, Threads};
 use super::operands::{OrderedAxes, RawInputs};
 use super::passes::{ShapePass, standard_output};
