@@ -21,8 +21,8 @@
 //! # Five ways through the kernel
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
-//! the reductions of the element type. `Job::reduce` makes a nest and arranges it by the input's strides, and `reduce_halves`
-//! halves it until `block::place_to_halve` finds that it is one block. `block::results` has a block's elements in place, where
+//! the reductions of the element type. `Job::reduce` makes a nest and arranges it by the input's strides, and `store`
+//! halves it until its results fit into a block, and then `reduce` until `block::next_step` finds that it is one. `block::results` has a block's elements in place, where
 //! they are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows or lanes are; otherwise copied to a
 //! buffer. `fold` reduces the rest of the block. The results of two halves of a reduced loop are added, and `Nest::store_results`
 //! writes them to the outputs.

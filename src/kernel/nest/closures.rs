@@ -286,7 +286,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
             let one_by_one = || {
                 // SAFETY: As the caller promises.
                 unsafe {
-                    combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op)
+                    combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op);
                 };
             };
             if panels.width == WIDE {

@@ -168,9 +168,12 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             let (mut sums, rest) =
                 accumulated::<A, O, N>(op, group).expect("a group of `N` elements or more");
             halve(op, &mut sums, W);
-            let sums = sums.first_chunk_mut::<W>().expect("more accumulators than elements of a row");
-            add_rows(op, sums, rest.as_chunks::<W>().0);
-            to.extend(sums);
+            for row in rest.chunks_exact(W) {
+                for i in 0..W {
+                    sums[i] = op.apply(sums[i].clone(), row[i].clone());
+                }
+            }
+            to.extend(&sums[..W]);
         }
     }
 }
