@@ -5,7 +5,7 @@ use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, BaseOutput, Cloned, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop,
     MapElement, MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source,
-    TileInputs, Visit, Visitor, Write, copy_share, steps,
+    Visit, Visitor, Write, copy_share, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::into;
@@ -262,7 +262,7 @@ fn copied_tiles_visit_each_index_once() {
                 .for_each(|steps| *steps = 1);
             tile
         };
-        nest.visit_tiles(&tile, TileInputs::Copied(copy_share(1)));
+        nest.visit_tiles(&tile, copy_share(1));
     });
 }
 
@@ -325,10 +325,7 @@ fn inputs_alone_give_no_output() {
     let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
     let once = "an element of the output is visited twice";
     assert_eq!(panic_of(|| nest.inputs(&mut scratch).visit_rows().count()), once);
-    assert_eq!(
-        panic_of(|| nest.inputs(&mut scratch).visit_tiles(&[1; 2], TileInputs::InPlace).count()),
-        once
-    );
+    assert_eq!(panic_of(|| nest.inputs(&mut scratch).visit_tiles(&[1; 2], copy_share(1)).count()), once);
     assert_eq!(out.sum(), 0);
     let loops = FoldLoops::new(Cloned, First);
     let source = Source::stored(&inputs, &loops, None);
@@ -598,7 +595,7 @@ fn copies_that_do_not_fit_panic() {
         let nest =
             ShapePass::visit(Output::of(&mut out), &inputs, &seen).nest(&mut erased).expect("an index");
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
-        let tiles = TileInputs::Copied(copy_share(copies_for));
+        let tiles = copy_share(copies_for);
         assert_eq!(nest.visit_tiles(&whole, tiles).count(), view.len());
         assert!(out.iter().all(|&count| count == 1));
     }
@@ -613,10 +610,7 @@ fn copies_that_do_not_fit_panic() {
     let (mut erased, inputs, sum) = (ErasedNest::new(), Inputs::from((&*x,)), Visitor::new(Sum));
     let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
     // an output with gaps
-    assert_eq!(
-        (nest.visit_tiles(&[4, 3, 2], TileInputs::Copied(copy_share(1))).count(), out.sum()),
-        (24, 24)
-    );
+    assert_eq!((nest.visit_tiles(&[4, 3, 2], copy_share(1)).count(), out.sum()), (24, 24));
 }
 
 /// Reads an element of any type.

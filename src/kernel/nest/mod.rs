@@ -64,7 +64,7 @@ pub(crate) use loops::{
 };
 pub(crate) use operands::{AxisSelection, Dropped, RawInputs, standard_strides};
 pub(crate) use panels::SumLoop;
-pub(crate) use passes::{RowPass, ShapePass, TileInputs};
+pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{
     Compiled, Job, LaneItem, Planned, Reduction, RunHalf, Store, compiled_for, for_each_lane,
 };
