@@ -283,13 +283,15 @@ fn loops_have_an_order_that_suits_all_inputs() {
     let store = SharedVisitor::shared(Added);
     let lens = |out: Option<&mut ArrayD<u32>>| {
         let mut erased = ErasedNest::new();
-        let nest = match out {
+        let mut nest = match out {
             Some(out) => {
                 Job::to_elements(&source, &[20, 3, 4], None, Output::of(out), &store).nest(&mut erased)
             }
             None => Nest::reading(&mut erased, &source, &[20, 3, 4]),
-        };
-        nest.expect("an index").arranged().loops().iter().map(Loop::len).collect::<Vec<_>>()
+        }
+        .expect("an index");
+        nest.arrange(1);
+        nest.loops().iter().map(Loop::len).collect::<Vec<_>>()
     };
     assert_eq!(lens(None), [3, 4, 20]);
     assert_eq!(lens(Some(&mut ArrayD::zeros(vec![20, 3, 1]))), [20, 3, 4]);

@@ -18,8 +18,8 @@ pub(crate) const ONE_BY_ONE: usize = 64;
 #[derive(Clone, Copy)]
 pub(crate) struct Loop {
     pub(super) len: usize,
-    /// Whether the output moves.
-    pub(super) kept: bool,
+    /// Whether the output moves along the loop; otherwise the loop is reduced.
+    pub(crate) kept: bool,
     pub(super) strides: [isize; OPERANDS],
 }
 
@@ -29,12 +29,6 @@ impl Loop {
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether the output moves along the loop; otherwise the loop is reduced.
-    #[inline(always)]
-    pub(crate) fn is_kept(&self) -> bool {
-        self.kept
     }
 
     /// The bytes that operand `k` moves at a step.

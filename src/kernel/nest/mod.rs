@@ -63,11 +63,8 @@ pub(crate) use loops::{
     InputSet, Loop, NARROW, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, is_dense, is_worth_halving, steps,
 };
 pub(crate) use operands::{AxisSelection, Dropped, RawInputs, standard_strides};
-pub(crate) use panels::SumLoop;
 pub(crate) use passes::{RowPass, ShapePass};
-pub(crate) use reduction::{
-    Compiled, Job, LaneItem, Planned, Reduction, RunHalf, Store, compiled_for, for_each_lane,
-};
+pub(crate) use reduction::{Compiled, Job, Planned, Reduction, RunHalf, Store, compiled_for, reduce_owned};
 pub(crate) use source::Source;
 #[cfg(test)]
 pub(crate) use {bases::Form, operands::OrderedAxes};

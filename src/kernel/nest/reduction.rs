@@ -86,7 +86,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// The reduction as a pass to slots; `None` if the elements must be prepared, or if the outputs are no slots.
     #[inline]
     pub(crate) fn map(&mut self) -> Option<ShapePass<'_, 's>> {
-        let is_map = self.has_slots() && self.source.prepare().is_none();
+        let is_map = self.has_slots() && self.source.prepare.is_none();
         let pass = ShapePass::new(self.out, self.source.inputs(), self.source.element_loops());
         is_map.then_some(ShapePass { shape: self.shape, dropped: self.dropped, ..pass })
     }
@@ -196,22 +196,15 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
     }
 
-    /// The loops that combine elements.
     #[inline]
-    pub(crate) fn fold(&self) -> &'a dyn Fold<A> {
-        self.pass.source.fold()
+    pub(crate) fn source(&self) -> &'a Source<'a, A> {
+        self.pass.source
     }
 
     /// Whether the elements to combine are stored: those of an array, unchanged.
     #[inline]
     pub(crate) fn is_stored(&self) -> bool {
-        self.pass.source.is_stored() && self.pass.source.prepare().is_none()
-    }
-
-    /// The nest with its loops ordered by the strides of the inputs. See [`arrange`](ErasedNest::arrange).
-    pub(crate) fn arranged(self) -> Self {
-        self.erased.arrange(1);
-        self
+        self.pass.source.is_stored() && self.pass.source.prepare.is_none()
     }
 
     /// The nest with long rows next to short lanes. See [`lengthen_rows`](ErasedNest::lengthen_rows).
@@ -234,19 +227,10 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
     }
 
-    /// The stored elements, if they are contiguous in the order of the loops.
-    #[inline]
-    pub(crate) fn elements(&self) -> Option<&'n [A]> {
-        let loops = &self.erased.loops[..];
-        let is_adjacent = self.is_stored() && is_dense(loops, 1, size_of::<A>());
-        // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
-        is_adjacent.then(|| unsafe { slice::from_raw_parts(self.erased.operands.at[1].cast(), steps(loops)) })
-    }
-
     /// The nest with its [sum loop](ErasedNest::sum_loop).
     #[inline]
     pub(crate) fn planned(self) -> Planned<'n, 'a, 's, A> {
-        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare().is_none();
+        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
         let sum_loop =
             if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None };
         Planned { nest: self, sum_loop }
@@ -284,12 +268,6 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         Nest { erased: self.erased, pass: RowPass::new(self.pass.source.element_loops()) }
     }
 
-    /// The function that changes elements before they are combined, if there is one.
-    #[inline]
-    pub(crate) fn prepare(&self) -> Option<impl Fn(&mut [A]) + use<'a, A>> {
-        self.pass.source.prepare()
-    }
-
     /// Stores results in the outputs, in the order of the kept loops.
     ///
     /// # Panics
@@ -297,7 +275,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
         let rows = match self.pass.into {
-            Into::Slots => self.fold(),
+            Into::Slots => self.pass.source.fold(),
             Into::Elements(store) => store,
         };
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
@@ -330,7 +308,10 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
 
     /// The elements, if they are stored, contiguous in the order of the loops, and not combined in registers first.
     pub(crate) fn in_place(&self) -> Option<&'n [A]> {
-        if self.sum_loop.is_none() { self.elements() } else { None }
+        let ErasedNest { loops, operands } = &*self.nest.erased;
+        let is_adjacent = self.sum_loop.is_none() && self.is_stored() && is_dense(loops, 1, size_of::<A>());
+        // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
+        is_adjacent.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), steps(loops)) })
     }
 
     /// Writes the results along the sum loop to slots, in the order of the loops.
@@ -350,23 +331,17 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
     }
 }
 
-/// An item of a lane whose elements have drop glue or are large.
-pub(crate) enum LaneItem<'l, A> {
-    Element(A),
-    /// The output of the elements before it.
-    Output(&'l mut A),
-}
-
-/// Calls `then` with the elements of each lane, and after them with the lane's output.
+/// Combines the elements of each lane one after the other: elements that have drop glue or are large. Calls `store` with the lane's
+/// output and its result.
 ///
 /// # Panics
 /// If an array does not fit the shape.
-pub(crate) fn for_each_lane<A: Clone>(
+pub(crate) fn reduce_owned<A: Clone>(
     source: &Source<'_, A>,
     shape: &[usize],
     out: Output<'_, A>,
     dropped: Dropped<'_>,
-    then: &mut dyn FnMut(LaneItem<'_, A>),
+    store: &mut dyn FnMut(&mut A, A),
 ) {
     let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops());
     if erased.build(shape, Some(out.raw()), dropped, source.inputs()) {
@@ -380,18 +355,22 @@ pub(crate) fn for_each_lane<A: Clone>(
     erased.for_each_tile(&tile, &mut |part, lanes| {
         for_each_index(lanes, &{ part.operands.at }, &mut |first| {
             part.operands.at = *first;
+            let mut total = None;
             part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
                 block.for_each(&block.at, source.inputs().info.count, |at| {
                     // SAFETY: The source's loops have the types of its inputs.
                     let mut element = unsafe { element_loops.one(at) };
-                    if let Some(prepare) = source.prepare() {
-                        prepare(slice::from_mut(&mut element));
-                    }
-                    then(LaneItem::Element(element));
+                    source.prepare(slice::from_mut(&mut element));
+                    total = Some(match total.take() {
+                        None => element,
+                        Some(total) => source.fold().apply(total, element),
+                    });
                 });
             });
-            // SAFETY: By the invariant, this is an element of the output.
-            then(LaneItem::Output(unsafe { &mut *first[0].cast::<A>() }));
+            if let Some(total) = total {
+                // SAFETY: By the invariant, this is an element of the output.
+                store(unsafe { &mut *first[0].cast::<A>() }, total);
+            }
         });
     });
 }

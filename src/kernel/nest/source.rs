@@ -23,7 +23,7 @@ pub struct Source<'a, A> {
     /// What runs two halves on two threads, if these may share the inputs and the loops, and may share and be sent elements.
     join: Option<Join>,
     /// Changes elements before they are combined.
-    prepare: Option<Prepare<'a, A>>,
+    pub(super) prepare: Option<Prepare<'a, A>>,
 }
 
 /// A function that changes elements by a factor.
@@ -82,10 +82,12 @@ impl<'a, A: Clone> Source<'a, A> {
         self.join
     }
 
-    /// The function that changes elements before they are combined, if there is one.
+    /// Changes elements as it must be done before they are combined.
     #[inline(always)]
-    pub(crate) fn prepare(&self) -> Option<impl Fn(&mut [A]) + use<'a, A>> {
-        self.prepare.map(|(prepare, factor)| move |elements: &mut [A]| prepare(elements, factor))
+    pub(crate) fn prepare(&self, elements: &mut [A]) {
+        if let Some((prepare, factor)) = self.prepare {
+            prepare(elements, factor);
+        }
     }
 
     /// The loops that combine elements.
@@ -114,9 +116,7 @@ impl<'a, A: Clone> Source<'a, A> {
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
         self.inputs.shapes()
     }
-}
 
-impl<'a, A: Clone> Source<'a, A> {
     /// A map of the elements to slots in the order of the source's `shape`, with `strides` of the standard layout.
     ///
     /// # Panics
@@ -133,7 +133,7 @@ impl<'a, A: Clone> Source<'a, A> {
     /// The stored elements, if there are some and they are contiguous in the order of the shape.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        let is_stored = self.is_stored() && self.prepare().is_none();
+        let is_stored = self.is_stored() && self.prepare.is_none();
         let len = is_stored.then(|| self.inputs().standard_len(0))??;
         // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
         Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })

@@ -6,7 +6,7 @@
 use super::fold::fold;
 use crate::kernel::map::near_loop;
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, ErasedNest, Fold, InputSet, Loop, Planned, SumLoop, is_worth_halving};
+use crate::kernel::nest::{Dropped, ErasedNest, Fold, InputSet, Loop, Planned, is_worth_halving};
 use crate::kernel::threads::GRAIN;
 
 /// What is done next with a nest that has no outputs.
@@ -25,16 +25,16 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
     if (1..=COPIES_BYTES).contains(&bytes) {
         return Step::Copy(copied);
     }
-    if let Some(rows) = nest.sum_loop().filter(|rows| loops[rows.place()].len() > rows.most_steps()) {
-        return Step::Halve(rows.place());
+    if let Some(rows) = nest.sum_loop().filter(|rows| loops[rows.place].len() > rows.most_steps()) {
+        return Step::Halve(rows.place);
     }
     if bytes == 0 && !is_worth_halving(loops, GRAIN) && elements_fit(nest) {
         return Step::Reduce;
     }
     // the results of a half are in the order of the kept loops, so that these are halved from the outermost one on
-    let first_kept = loops.iter().position(Loop::is_kept);
-    let may_be_halved = |place: usize| !loops[place].is_kept() || Some(place) == first_kept;
-    let summed = nest.sum_loop().map(SumLoop::place);
+    let first_kept = loops.iter().position(|l| l.kept);
+    let may_be_halved = |place: usize| !loops[place].kept || Some(place) == first_kept;
+    let summed = nest.sum_loop().map(|rows| rows.place);
     halved_loop(nest, may_be_halved, summed).map_or(Step::Reduce, Step::Halve)
 }
 
@@ -47,7 +47,7 @@ fn elements_fit<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> bool {
         return elements <= 4 * most;
     }
     // with an outer reduced loop, most of the elements would be copied for sums that are as fast in two blocks
-    let is_outer = |l: &&Loop| !l.is_kept() && nest.sum_loop().is_none_or(|rows| rows.place() > 0);
+    let is_outer = |l: &&Loop| !l.kept && nest.sum_loop().is_none_or(|rows| rows.place > 0);
     let inner = nest.loops().first().filter(is_outer).map_or(0, |l| elements / l.len());
     elements.max(4 * inner) <= most
 }
@@ -69,15 +69,15 @@ pub(super) fn halved_loop(
 
 /// Whether the results of one block may be so many.
 pub(super) fn results_fit(loops: &[Loop], size: usize) -> bool {
-    let kept = loops.iter().filter(|l| l.is_kept()).map(Loop::len);
+    let kept = loops.iter().filter(|l| l.kept).map(Loop::len);
     kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / size
 }
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
 fn lengths<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> impl Iterator<Item = (usize, bool)> {
     nest.loops().iter().enumerate().map(|(place, l)| match nest.sum_loop() {
-        Some(rows) if rows.place() == place => (rows.sums(), l.is_kept()),
-        _ => (l.len(), l.is_kept()),
+        Some(rows) if rows.place == place => (rows.sums, l.kept),
+        _ => (l.len(), l.kept),
     })
 }
 
@@ -86,7 +86,7 @@ pub(super) fn results<'m, A: Clone>(
     block: Planned<'_, '_, '_, A>,
     memory: &'m mut Scratch,
 ) -> SliceVec<'m, A> {
-    let (op, prepare, mut shape) = (block.fold(), block.prepare(), BlockShape::new());
+    let (source, mut shape) = (block.source(), BlockShape::new());
     lengths(&block).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
     let (mut len, mut count) = (1, 1);
     for &(side, is_kept) in &*shape {
@@ -95,20 +95,18 @@ pub(super) fn results<'m, A: Clone>(
     }
     if let Some(elements) = block.in_place() {
         let mut results = memory.vec(count);
-        fold_block(op, &shape, elements, &mut results);
+        fold_block(source.fold(), &shape, elements, &mut results);
         return results;
     }
     let is_reduced = count < len;
     let mut elements = memory.vec(len + if is_reduced { count } else { 0 });
     elements.filled(len, |slots| block.fill(slots));
-    if let Some(prepare) = prepare {
-        prepare(&mut elements);
-    }
+    source.prepare(&mut elements);
     if !is_reduced {
         return elements;
     }
     let (elements, mut results) = elements.split();
-    fold_block(op, &shape, elements, &mut results);
+    fold_block(source.fold(), &shape, elements, &mut results);
     results
 }
 

@@ -27,9 +27,8 @@ use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, res
 use super::ensure;
 use super::memory::{AxisOrder, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Job, LaneItem, Nest, Output, Planned,
-    RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
-    for_each_lane,
+    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Job, Nest, Output, Planned, RawInputs,
+    Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for, reduce_owned,
 };
 use super::operation::{Operation, Plus};
 use alloc::vec::Vec;
@@ -57,7 +56,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     // initialised: a panic drops the results stored so far
     let mut out = reserved.filled(Some(&kept), empty);
     if const { !can_leak::<A>() } && !is_empty {
-        reduce_owned(source, shape, &mut out, dropped, &mut |out, result| *out = result);
+        reduce_owned(source, shape, Output::of(&mut out), dropped, &mut |out, result| *out = result);
     }
     out
 }
@@ -82,32 +81,9 @@ pub(crate) fn into<A: Clone, D: Dimension>(
         let store = SharedVisitor::shared(store);
         run(Job::to_elements(source, shape, dropped, Output::of(out), &store));
     } else {
-        reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
+        let store = &mut |out: &mut A, result| { store }.visit(out, (&result,));
+        reduce_owned(source, shape, Output::of(out), dropped, store);
     }
-}
-
-/// Combines the elements of each lane one after the other.
-fn reduce_owned<A: Clone, D: Dimension>(
-    source: &Source<'_, A>,
-    shape: &[usize],
-    out: &mut ArrayRef<A, D>,
-    dropped: Dropped<'_>,
-    store: &mut dyn FnMut(&mut A, A),
-) {
-    let (mut total, op) = (None, source.fold());
-    for_each_lane(source, shape, Output::of(out), dropped, &mut |item| match item {
-        LaneItem::Element(element) => {
-            total = Some(match total.take() {
-                None => element,
-                Some(total) => op.apply(total, element),
-            });
-        }
-        LaneItem::Output(out) => {
-            if let Some(total) = total.take() {
-                store(out, total);
-            }
-        }
-    });
 }
 
 /// Runs a reduction of elements that [can leak](can_leak).
@@ -170,9 +146,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         let mut computed = buffer.vec(len);
         let elements = source.as_slice().unwrap_or_else(|| {
             computed.filled(len, |slots| source.fill(shape, slots));
-            if let Some(prepare) = source.prepare() {
-                prepare(&mut computed);
-            }
+            source.prepare(&mut computed);
             &computed
         });
         Written::appended(slots, |results| fold_block(source.fold(), &axes, elements, results))
@@ -181,7 +155,10 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     #[inline(never)]
     fn reduce(self) -> Written<'s> {
         match self.nest(&mut ErasedNest::new()) {
-            Some(nest) => store(nest.arranged(), &mut Scratch::new()),
+            Some(mut nest) => {
+                nest.arrange(1);
+                store(nest, &mut Scratch::new())
+            }
             None => Written::none(),
         }
     }
@@ -195,7 +172,7 @@ fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratc
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
         return with_copies(nest, copied, memory, store);
     }
-    let place = halved_loop(&nest, |place| nest.loops()[place].is_kept(), None).expect("a kept loop");
+    let place = halved_loop(&nest, |place| nest.loops()[place].kept, None).expect("a kept loop");
     let [mut written, more] = nest.run_halves(place, memory, store);
     written.add(more);
     written
@@ -222,7 +199,7 @@ fn reduce_by<A: Clone>(step: Step, nest: Planned<'_, '_, '_, A>, memory: &mut Sc
         Step::Copy(copied) => with_copies(nest.into_nest(), copied, memory, reduce),
         Step::Reduce => results(nest, memory).to_vec(),
         Step::Halve(place) => {
-            let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
+            let (is_kept, op) = (nest.loops()[place].kept, nest.source().fold());
             let [mut results, others] = nest.into_nest().run_halves(place, memory, reduce);
             if is_kept {
                 results.extend(others);
