@@ -78,7 +78,6 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     #[inline]
     fn batch<'a, K: BaseRank>(&'a self) -> Result<Batch<'a, A, D, K>>
     where
-        A: 'a,
         D: LessAxes<K> + 'a,
     {
         self.as_array_ref().view().into_batch()
@@ -109,7 +108,6 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     #[inline]
     fn batch_dyn<'a>(&'a self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>>
     where
-        A: 'a,
         D: 'a,
     {
         self.as_array_ref().view().into_batch_dyn(base_ndim)

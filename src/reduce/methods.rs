@@ -1,9 +1,10 @@
 //! Every form of a reduction, for every source.
 
-use super::extreme::{Maximum, Minimum, extreme_axes, extreme_to};
-use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
+use super::extreme::{Maximum, Minimum, extremes};
+use super::mean::means;
+use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::{Then, positions};
-use super::{MeanElement, SumElement, mean};
+use super::{MeanElement, SumElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
@@ -132,7 +133,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| reduce_axes(source, &axes, &caller::SUM_AXES, A::zero()))
+        self.source(Plus, |source| reduce(source, &axes, &caller::SUM_AXES, A::zero()))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -184,7 +185,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::mean_axes(source, &axes))
+        self.source(Plus, |source| means(source, &axes, (&caller::MEAN_AXES, "mean_axes")))
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
@@ -226,7 +227,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
+        self.source(Maximum, |source| extremes(source, &axes, (&caller::MAX_AXES, "maximum")))
     }
 
     /// The smallest element along `axes`: the counterpart of [`max_axes`](Self::max_axes).
@@ -256,7 +257,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
+        self.source(Minimum, |source| extremes(source, &axes, (&caller::MIN_AXES, "minimum")))
     }
 
     /// The position along `axes` of the largest element: of the first NaN, or any element that does not equal itself, if there is
@@ -376,7 +377,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| reduce_axes(source, &axes, &caller::REDUCE_AXES, identity))
+        self.source(ClosureOp(&op), |source| reduce(source, &axes, &caller::REDUCE_AXES, identity))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -420,7 +421,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| reduce_to::<A, D, T>(source, &shape, &caller::SUM_TO, A::zero()))
+        self.source(Plus, |source| reduce::<A, D, _>(source, &To(shape), &caller::SUM_TO, A::zero()))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -492,7 +493,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::mean_to::<A, D, T>(source, &shape))
+        self.source(Plus, |source| means::<A, D, _>(source, &To(shape), (&caller::MEAN_TO, "mean_to")))
     }
 
     /// The largest element along every axis that broadcasting from `shape` to this source's shape repeats, as
@@ -527,7 +528,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum"))
+        self.source(Maximum, |source| extremes::<A, D, _>(source, &To(shape), (&caller::MAX_TO, "maximum")))
     }
 
     /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats: the counterpart of
@@ -557,7 +558,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum"))
+        self.source(Minimum, |source| extremes::<A, D, _>(source, &To(shape), (&caller::MIN_TO, "minimum")))
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -596,7 +597,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         self.source(ClosureOp(&op), |source| {
-            reduce_to::<A, D, T>(source, &shape, &caller::REDUCE_TO, identity)
+            reduce::<A, D, _>(source, &To(shape), &caller::REDUCE_TO, identity)
         })
     }
 
@@ -795,11 +796,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     #[doc(alias("threads", "rayon", "parallel"))]
-    fn par<'a>(&'a self) -> Par<&'a ArrayRef<A, D>>
+    fn par(&self) -> Par<&ArrayRef<A, D>>
     where
         Self: AsArrayRef<A, D>,
-        A: 'a,
-        D: 'a,
     {
         Par(self.as_array_ref())
     }
