@@ -74,6 +74,16 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(hidden)]
     fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()>;
 
+    /// The source, if it is an array that already has this shape.
+    #[doc(hidden)]
+    fn into_array_of(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
+    where
+        Self: Sized,
+        A: Clone,
+    {
+        Err(self)
+    }
+
     /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
     /// Elements are added in their own type: integers that do not fit [overflow](crate::Reduce#overflow). For sums of 16-bit
@@ -451,10 +461,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// PyTorch `delta.sum_to_size(shape)`, which also returns the tensor itself if nothing is summed.
     fn into_sum_to<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        Self: IntoArray<A, D>,
+        Self: Sized,
         A: SumElement,
     {
-        match self.into_array(sizes(&shape.target_dim())) {
+        match self.into_array_of(sizes(&shape.target_dim())) {
             Ok(array) => Ok(array.into_dimensionality().expect("the shape has as many axes as the array")),
             Err(source) => source.sum_to(shape),
         }
@@ -801,17 +811,5 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         Self: AsArrayRef<A, D>,
     {
         Par(self.as_array_ref())
-    }
-}
-
-/// A source by value, which may be an array that already has the wanted shape.
-pub trait IntoArray<A, D: Dimension>: Sized {
-    /// The source as an array, if it is one of this shape.
-    #[doc(hidden)]
-    fn into_array(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
-    where
-        A: Clone,
-    {
-        Err(self)
     }
 }
