@@ -3,8 +3,7 @@
 use super::apply::batch_result;
 use super::{Batch, JoinBatch, Parallel, ResultBase, Serial};
 use crate::error::Result;
-use crate::kernel::bases::{for_each_base, on_this_thread, on_threads};
-use crate::kernel::nest::BaseInputs;
+use crate::kernel::nest::{BaseInputs, for_each_base, on_threads};
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, batch_ndim, check_batches_into, sizes};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, Dimension};
@@ -202,7 +201,7 @@ macro_rules! further_batches {
             ) {
                 let $others = self;
                 let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
-                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), on_this_thread);
+                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), |nest, visit| nest.for_each(visit));
             }
         }
 

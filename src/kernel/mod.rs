@@ -14,8 +14,7 @@
 //! | [`product`] | products of matrices at each index, by the library where that is faster | the element type |
 //! | [`reduce`] | halves of a nest down to blocks, pairwise sums of their results, folds of lanes | the element type |
 //! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles whose operands are copied to L1 | no types |
-//! | [`bases`] | passes over views of the last axes, at each index of the others | the element type |
-//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types: closures over rows, sources of reductions. What it returns, the parts above run | types in its upper files alone |
+//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types: closures over rows, sources of reductions, views of the last axes. What it returns, the parts above run | types in its upper files alone |
 //! | [`memory`] | new arrays and buffers, the proof that they were filled, and the order of a new array's axes | the element type |
 //! | [`simd`], [`threads`], [`operation`] | AVX2, detected at run time; two halves on two threads, which only parallel calls name; addition or a closure | |
 //!
@@ -78,7 +77,6 @@
     reason = "an index of an operand or a neighbour is used in several arrays"
 )]
 
-pub(crate) mod bases;
 pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod nest;

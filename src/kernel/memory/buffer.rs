@@ -33,13 +33,6 @@ impl<'m, 's, A> Slots<'m, 's, A> {
         self.0.as_mut_ptr()
     }
 
-    /// The bytes of the slots.
-    #[inline(always)]
-    pub(crate) fn into_bytes(self) -> &'m mut [MaybeUninit<u8>] {
-        // SAFETY: The bytes of a slot may be uninitialised, and any bytes may be written to it.
-        unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), size_of_val(&*self.0)) }
-    }
-
     /// An empty vector in the memory of the slots.
     #[inline(always)]
     fn into_vec(self) -> SliceVec<'m, A> {

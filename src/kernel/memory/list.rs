@@ -67,16 +67,6 @@ impl<T: Copy, const N: usize> List<T, N> {
         self.truncate(to);
     }
 
-    /// Removes the first `count` items.
-    #[inline]
-    pub(crate) fn remove_first(&mut self, count: usize) {
-        if count > 0 {
-            let len = self.len() - count;
-            self.copy_within(count.., 0);
-            self.truncate(len);
-        }
-    }
-
     #[inline]
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.stack[..other.len].copy_from_slice(&other.stack[..other.len]);

@@ -199,7 +199,10 @@ impl ErasedNest {
                 self.loops[to] = outer;
             }
         }
-        self.loops.remove_first(to);
+        if to > 0 {
+            self.loops.copy_within(to.., 0);
+            self.loops.truncate(self.loops.len() - to);
+        }
     }
 
     /// Cuts the loop at `place`: this nest keeps the first half of its steps, and `scratch` becomes the nest of the others. Long

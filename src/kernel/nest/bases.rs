@@ -3,9 +3,10 @@
 use super::arrays::{Inputs, Output};
 use super::elements::Elements;
 use super::erased::{ErasedNest, Nest};
-use super::loops::Pointers;
+use super::loops::{Pointers, is_worth_halving, steps};
 use super::operands::StridedAxes;
 use crate::kernel::ensure;
+use crate::kernel::threads::{count, in_two};
 use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -89,22 +90,6 @@ base_inputs!(one: T D A a 0);
 base_inputs!(two: T D A a 0, U E B b 1);
 base_inputs!(three: T D A a 0, U E B b 1, V F C c 2);
 
-/// An array to whose bases a pass writes.
-pub(crate) struct BaseOutput<'a, T, B: Dimension> {
-    /// The batch axes.
-    pub(super) batch: Output<'a, T>,
-    /// The form of the other axes.
-    pub(super) form: Form<B>,
-}
-
-impl<'a, T, B: Dimension> BaseOutput<'a, T, B> {
-    /// An array with its number of base axes, which is that of `B` if that is fixed.
-    pub(crate) fn of(out: Output<'a, T>, base: usize) -> Self {
-        let (batch, base) = out.axes.split(base);
-        Self { batch: Output { axes: batch, ..out }, form: Form::new(base) }
-    }
-}
-
 /// A pass over the batch axes of arrays. At each index it makes views of the last axes, the bases. A pointer leads to a base,
 /// which may be empty.
 pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
@@ -155,27 +140,46 @@ forms!(T A 0 1);
 forms!(T A 0 1, U B 1 2);
 forms!(T A 0 1, U B 1 2, V C 2 3);
 
+/// Calls `visit` with a base of each input and of `out` at every index of the batch axes of `out`. The last `base` axes of `out`
+/// are its base axes. `run` visits a nest: [`Nest::for_each`], or [`on_threads`].
+///
+/// # Panics
+/// If the batch axes of an input do not broadcast to those of `out`.
+pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, B: Dimension, V>(
+    inputs: &BaseInputs<'a, E, F>,
+    out: &mut ArrayRef<T, impl Dimension>,
+    base: usize,
+    visit: V,
+    run: impl FnOnce(Nest<'_, Bases<'_, 'a, T, E, F, B>>, V),
+) where
+    V: FnMut(F::Views, ArrayViewMut<'_, T, B>),
+{
+    let (mut erased, out) = (ErasedNest::new(), Output::of(out));
+    let (batch, base) = out.axes.split(base);
+    let form = Form::new(base);
+    if let Some(nest) = Nest::of_bases(&mut erased, inputs, Output { axes: batch, ..out }, &form) {
+        run(nest, visit);
+    }
+}
+
 impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, 'a, T, E, F, B>> {
-    /// A nest over the batch axes of `out`; `None` if there is no index.
-    ///
-    /// # Panics
-    /// If the batch axes of an input do not broadcast to those of `out`.
-    pub(crate) fn of_bases(
+    /// A nest over the batch axes of `out`, whose other axes have this form; `None` if there is no index. The caller borrows the
+    /// array while the nest lives.
+    fn of_bases(
         erased: &'n mut ErasedNest,
         inputs: &'n BaseInputs<'a, E, F>,
-        out: &'n mut BaseOutput<'_, T, B>,
+        out: Output<'_, T>,
+        form: &'n Form<B>,
     ) -> Option<Self> {
-        let BaseInputs { inputs, forms, bases } = inputs;
-        let mut of_batches = inputs.raw;
-        for (sizes, base) in of_batches.sizes.iter_mut().zip(bases) {
+        let mut of_batches = inputs.inputs.raw;
+        for (sizes, base) in of_batches.sizes.iter_mut().zip(inputs.bases) {
             *sizes = &sizes[..sizes.len() - base];
         }
-        let batch = Output { at: out.batch.at, axes: out.batch.axes, array: PhantomData::<&mut T> };
-        if erased.build(batch.axes.sizes, Some(batch.raw()), None, &of_batches) {
+        if erased.build(out.axes.sizes, Some(out.raw()), None, &of_batches) {
             return None;
         }
         erased.arrange(0);
-        Some(Self { erased, pass: Bases { forms, out: &out.form, arrays: PhantomData } })
+        Some(Self { erased, pass: Bases { forms: &inputs.forms, out: form, arrays: PhantomData } })
     }
 }
 
@@ -197,4 +201,29 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
             });
         });
     }
+}
+
+/// Calls a closure that threads share with the bases at each index.
+pub(crate) fn on_threads<'a, E: Elements + Sync, F: Forms<'a, E> + Sync, T: Send, B: Dimension>(
+    nest: Nest<'_, Bases<'_, 'a, T, E, F, B>>,
+    visit: impl Fn(F::Views, ArrayViewMut<'_, T, B>) + Sync,
+) {
+    // the cost of a closure is unknown: several parts a thread balance the load
+    let grain = steps(nest.loops()).div_ceil(8 * count());
+    in_parts(nest, grain, &visit);
+}
+
+/// Visits parts of at least `grain` indices.
+fn in_parts<'a, E: Elements + Sync, F: Forms<'a, E> + Sync, T: Send, B: Dimension>(
+    nest: Nest<'_, Bases<'_, 'a, T, E, F, B>>,
+    grain: usize,
+    visit: &(impl Fn(F::Views, ArrayViewMut<'_, T, B>) + Sync),
+) {
+    let loops = nest.loops();
+    if loops.is_empty() || !is_worth_halving(loops, grain) {
+        return nest.for_each(visit);
+    }
+    let mut scratch = ErasedNest::on_heap();
+    let [first, second] = nest.halves(0, &mut scratch);
+    in_two(|| in_parts(first, grain, visit), || in_parts(second, grain, visit));
 }

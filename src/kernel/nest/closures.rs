@@ -26,7 +26,7 @@ pub(crate) trait Rows {
     /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
     unsafe fn rows(&self, block: &Block);
 
-    /// Whether all that `rows` does is to clone the elements of the one input.
+    /// Whether `rows` clones the elements of the one input, if each output is made of one.
     fn is_copy(&self) -> bool {
         false
     }
@@ -155,7 +155,7 @@ impl<C: Lend<Visit: Visit<T, E>>, T, E: Elements> Rows for Visitor<C, T, E> {
     }
 }
 
-/// Whether a visitor clones an input's element to the output, which has its type then.
+/// Whether a function clones an input's element to the output, which has its type then.
 fn clones<V>() -> bool {
     is_type::<V, Cloned>() || is_type::<V, Write<Cloned>>()
 }
@@ -261,6 +261,10 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
         }
     }
 
+    fn is_copy(&self) -> bool {
+        clones::<M>()
+    }
+
     fn join(&self) -> Option<Join> {
         self.join
     }
@@ -278,12 +282,18 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
             let &Self { map, op, types, .. } = self;
+            let one_by_one = || {
+                // SAFETY: As the caller promises.
+                unsafe {
+                    combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op)
+                };
+            };
             if panels.width == WIDE {
                 let work = CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types };
-                dispatch_or(work, CombinePanels::one_by_one);
+                dispatch_or(work, |_| one_by_one());
             } else {
                 let work = CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types };
-                dispatch_or(work, CombinePanels::one_by_one);
+                dispatch_or(work, |_| one_by_one());
             }
         }
     }
@@ -302,18 +312,6 @@ struct CombinePanels<'n, M, A, E, O, const N: usize> {
     map: M,
     op: O,
     types: Invariant<(A, E)>,
-}
-
-impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize>
-    CombinePanels<'_, M, A, E, O, N>
-{
-    /// Combines the panels in a loop that is not compiled for a CPU.
-    #[inline(always)]
-    fn one_by_one(mut self) {
-        let block = self.panels.block(self.at);
-        // SAFETY: See the field.
-        unsafe { combine_one_by_one::<A, E, M, O>(&block, self.panels.is_added, &mut self.map, self.op) };
-    }
 }
 
 impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize> Work

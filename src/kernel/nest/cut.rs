@@ -30,15 +30,9 @@ impl ErasedNest {
         &self.loops
     }
 
-    /// Whether the nest gives access to outputs.
-    #[inline(always)]
-    pub(crate) fn has_output(&self) -> bool {
-        self.operands.has_output
-    }
-
     /// Whether the nest gives access to an output of its own at each index.
     pub(super) fn has_distinct_outputs(&self) -> bool {
-        self.has_output() && self.loops.iter().all(|l| l.kept)
+        self.operands.has_output && self.loops.iter().all(|l| l.kept)
     }
 
     /// The bytes of an element of each operand.

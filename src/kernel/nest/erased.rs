@@ -93,12 +93,9 @@ impl<'n, P: Copy> Nest<'n, P> {
     ///
     /// # Panics
     /// If it is a reduced loop of a nest with an output, or has one step.
-    pub(crate) fn halves<'m>(self, place: usize, scratch: &'m mut ErasedNest) -> [Nest<'m, P>; 2]
-    where
-        'n: 'm,
-    {
+    pub(crate) fn halves(self, place: usize, scratch: &'n mut ErasedNest) -> [Self; 2] {
         let erased = self.erased.halve(place, scratch);
-        [Nest { erased, pass: self.pass }, Nest { erased: scratch, pass: self.pass }]
+        [Self { erased, pass: self.pass }, Self { erased: scratch, pass: self.pass }]
     }
 
     /// The nest without access to its output.

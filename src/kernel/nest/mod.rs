@@ -50,7 +50,7 @@ mod reduction;
 mod source;
 
 pub(crate) use arrays::{Inputs, Output};
-pub(crate) use bases::{BaseInputs, BaseOutput, Bases, Forms};
+pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,
@@ -67,4 +67,7 @@ pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{Compiled, Job, Planned, Reduction, RunHalf, Store, compiled_for, reduce_owned};
 pub(crate) use source::Source;
 #[cfg(test)]
-pub(crate) use {bases::Form, operands::OrderedAxes};
+pub(crate) use {
+    bases::{Form, Forms},
+    operands::OrderedAxes,
+};

@@ -20,11 +20,10 @@ pub(crate) struct StridedAxes<'a> {
 impl StridedAxes<'_> {
     /// The leading axes, and the last `count`.
     pub(super) fn split(self, count: usize) -> (Self, Self) {
-        let (sizes, strides) = (
-            self.sizes.split_at(self.sizes.len() - count),
-            self.strides.split_at(self.strides.len() - count),
-        );
-        (Self { sizes: sizes.0, strides: strides.0 }, Self { sizes: sizes.1, strides: strides.1 })
+        let at = self.sizes.len() - count;
+        let ((sizes, own_sizes), (strides, own_strides)) =
+            (self.sizes.split_at(at), self.strides.split_at(at));
+        (Self { sizes, strides }, Self { sizes: own_sizes, strides: own_strides })
     }
 }
 
@@ -134,14 +133,11 @@ impl<'a> RawInputs<'a> {
     /// # Panics
     /// If an axis is named twice.
     pub(crate) fn in_order<'x>(
-        &self,
+        &'x self,
         shape: &[usize],
         order: &[usize],
         axes: &'x mut OrderedAxes,
-    ) -> RawInputs<'x>
-    where
-        'a: 'x,
-    {
+    ) -> RawInputs<'x> {
         let mut is_named = List::<bool, 8>::filled(shape.len(), false);
         for &axis in order {
             ensure(!replace(&mut is_named[axis], true), "an axis is named twice");

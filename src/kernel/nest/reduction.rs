@@ -5,13 +5,11 @@ use super::closures::{Added, AddedScaled, Cloned, Fold, Invariant, Rows, SharedV
 use super::cut::for_each_index;
 use super::elements::{Elements, Visit};
 use super::erased::{ErasedNest, Nest};
-use super::gather::gather;
 use super::loops::{InputSet, Steps, is_dense, is_worth_halving, steps};
 use super::operands::{Dropped, RawOutput, standard_len};
 use super::panels::SumLoop;
 use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
 use super::source::Source;
-use crate::kernel::ensure;
 use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::simd::is_type;
 use crate::kernel::threads::GRAIN;
@@ -236,34 +234,11 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         Planned { nest: self, sum_loop }
     }
 
-    /// Whether the elements are plain numbers of an array.
-    pub(crate) fn are_plain(&self) -> bool {
-        self.pass.source.is_stored() && self.erased.is_plain(1)
-    }
-
-    /// Copies the elements, which are [plain numbers](Self::are_plain), to slots, in the order of the loops.
-    ///
-    /// # Panics
-    /// If the number of slots differs, or the elements are others.
-    pub(crate) fn copy_to<'t>(self, slots: Slots<'_, 't, A>) -> Written<'t> {
-        let (len, erased) = (slots.len(), &*self.erased);
-        ensure(self.are_plain(), "a copy of elements that are no plain numbers");
-        ensure(len == steps(&erased.loops), "not one slot for each element");
-        // SAFETY: By the invariant, the input is borrowed. Slots are as aligned as their elements, which are the input's.
-        unsafe {
-            gather(&erased.loops, &erased.operands.at, 1, erased.operands.info, slots.into_bytes());
-            Written::new(len)
-        }
-    }
-
     /// A map of the elements to slots, in the order of the loops.
     ///
     /// # Panics
     /// If the number of slots differs.
-    pub(crate) fn map_to<'m, 't>(self, mut slots: Slots<'m, 't, A>) -> Nest<'m, RowPass<'a, 't>>
-    where
-        'n: 'm,
-    {
+    pub(crate) fn map_to<'t>(self, mut slots: Slots<'n, 't, A>) -> Nest<'n, RowPass<'a, 't>> {
         self.erased.set_output(slots.start().cast(), slots.len(), size_of::<A>());
         Nest { erased: self.erased, pass: RowPass::new(self.pass.source.element_loops()) }
     }

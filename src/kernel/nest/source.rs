@@ -52,10 +52,7 @@ impl<'a, A: Clone> Source<'a, A> {
     }
 
     /// A source of these elements after `prepare` has changed them by `factor`.
-    pub(crate) fn prepared<'p>(&self, prepare: fn(&mut [A], &A), factor: &'p A) -> Source<'p, A>
-    where
-        'a: 'p,
-    {
+    pub(crate) fn prepared<'p>(&'p self, prepare: fn(&mut [A], &A), factor: &'p A) -> Source<'p, A> {
         Source { prepare: Some((prepare, factor)), ..self.clone() }
     }
 

@@ -4,9 +4,12 @@
 #![forbid(unsafe_code)]
 
 use super::fold::fold;
-use crate::kernel::map::near_loop;
-use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, ErasedNest, Fold, InputSet, Loop, Planned, is_worth_halving};
+use crate::kernel::map::{near_loop, visit_nest, visit_shape};
+use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec, Slots, Written};
+use crate::kernel::nest::{
+    Dropped, ErasedNest, Fold, InputSet, Loop, Nest, Planned, Reduction, Source, is_worth_halving,
+    standard_strides,
+};
 use crate::kernel::threads::GRAIN;
 
 /// What is done next with a nest that has no outputs.
@@ -108,6 +111,48 @@ pub(super) fn results<'m, A: Clone>(
     let (elements, mut results) = elements.split();
     fold_block(source.fold(), &shape, elements, &mut results);
     results
+}
+
+impl<'n, A: Clone> Nest<'n, Reduction<'_, '_, A>> {
+    /// Writes the elements to slots, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    #[inline]
+    pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
+        let nest = self.map_to(slots);
+        if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
+    }
+}
+
+impl<'n, A: Clone> Planned<'n, '_, '_, A> {
+    /// Writes the results along the sum loop to slots, or else the elements, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    #[inline]
+    pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
+        match self.sum_loop() {
+            Some(_) => self.combine_to(slots),
+            None => self.into_nest().fill(slots),
+        }
+    }
+}
+
+impl<A: Clone> Source<'_, A> {
+    /// Writes the elements to slots, in the order of the source's `shape`.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    #[inline]
+    pub(crate) fn fill<'t>(&self, shape: &[usize], slots: Slots<'_, 't, A>) -> Written<'t> {
+        let mut erased = ErasedNest::new();
+        let stored = if self.is_stored() { Nest::reading(&mut erased, self, shape) } else { None };
+        match stored {
+            Some(nest) => nest.fill(slots),
+            None => visit_shape(self.map_to(shape, &standard_strides(shape), slots)),
+        }
+    }
 }
 
 /// [`fold`] with scratch of the needed size.

@@ -28,9 +28,7 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     }
 
     fn add_row(&self, sums: &mut [A], row: &[A]) {
-        for (sum, element) in sums.iter_mut().zip(row) {
-            *sum = self.op.apply(sum.clone(), element.clone());
-        }
+        add_chunk(self.op, sums, row);
     }
 
     fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>) {
@@ -170,12 +168,9 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             let (mut sums, rest) =
                 accumulated::<A, O, N>(op, group).expect("a group of `N` elements or more");
             halve(op, &mut sums, W);
-            for row in rest.chunks_exact(W) {
-                for i in 0..W {
-                    sums[i] = op.apply(sums[i].clone(), row[i].clone());
-                }
-            }
-            to.extend(&sums[..W]);
+            let sums = sums.first_chunk_mut::<W>().expect("more accumulators than elements of a row");
+            add_rows(op, sums, rest.as_chunks::<W>().0);
+            to.extend(sums);
         }
     }
 }
@@ -374,9 +369,7 @@ fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
     for _ in 0..rounds {
         let Some((chunk, after)) = rest.split_first_chunk::<N>() else { break };
         if const { O::IS_INLINED } {
-            for i in 0..N {
-                sums[i] = op.apply(sums[i].clone(), chunk[i].clone());
-            }
+            add_rows(op, sums, [chunk]);
         } else {
             add_chunk(op, sums, chunk);
         }
@@ -385,7 +378,7 @@ fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
     rest
 }
 
-/// A round of [`add_rounds`] as a loop, which keeps the code short.
+/// Adds an element to each accumulator, as a loop, which keeps the code short.
 #[inline(never)]
 fn add_chunk<A: Clone, O: Operation<A>>(op: O, sums: &mut [A], chunk: &[A]) {
     for (sum, element) in sums.iter_mut().zip(chunk) {

@@ -20,15 +20,16 @@
 
 mod block;
 mod fold;
-mod maps;
 
 use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, results, results_fit};
 
 use super::ensure;
+use super::map::{visit_large, visit_shape};
 use super::memory::{AxisOrder, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Job, Nest, Output, Planned, RawInputs,
-    Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for, reduce_owned,
+    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, Planned,
+    RawInputs, Reduction, RunHalf, SMALL_NEST, ShapePass, SharedVisitor, Source, Store, can_leak,
+    compiled_for, reduce_owned, standard_strides,
 };
 use super::operation::{Operation, Plus};
 use alloc::vec::Vec;
@@ -133,6 +134,30 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         self.write(len).unwrap_or_else(|job| if is_small { job.fold() } else { job.reduce() })
     }
 
+    /// Writes the results to slots, if the source has few elements, or as many as there are slots.
+    ///
+    /// # Errors
+    /// Returns the reduction if elements must be combined in a nest, prepared, or written by several threads, or if the outputs are
+    /// no slots.
+    #[inline]
+    fn write(mut self, len: usize) -> Result<Written<'s>, Self> {
+        let is_copy = self.source.join().is_none() && len == self.out_shape().iter().product();
+        match self.map().map(ShapePass::visit_few) {
+            Some(Ok(written)) => Ok(written),
+            Some(Err(pass)) if is_copy => Ok(visit_large(pass)),
+            _ => Err(self),
+        }
+    }
+
+    /// Stores few results in elements. They are written to slots first.
+    #[inline(never)]
+    fn store_few(mut self) -> Written<'s> {
+        let sizes = self.out_shape();
+        let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
+        let mut results = scratch.vec::<A>(len);
+        let results = results.filled(len, |slots| self.filling(slots, &strides).run());
+        self.store(&Inputs::standard(results, sizes, &strides)).map_or(Written::none(), visit_shape)
+    }
     /// Folds few elements in the order of the shape, if it is that of slots.
     #[inline(never)]
     fn fold(self) -> Written<'s> {
