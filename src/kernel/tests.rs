@@ -4,8 +4,8 @@ use super::ensure;
 use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, Cloned, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop, MapElement,
-    MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, TileInputs,
-    Visit, Visitor, Write, copy_share, for_each_base, steps,
+    MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, Visit,
+    Visitor, Write, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::into;
