@@ -53,7 +53,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         let shapes = [self.shape(), other.shape()];
         let (base, pass) = op.plan(&shapes)?;
         let result = batch_result(&shapes, sizes(&base))?;
-        Ok(pass.run((&self.view, &other.view), result, self.executor))
+        Ok(pass.new_array((&self.view, &other.view), result, self.executor))
     }
 
     /// [`apply`](Self::apply) into an existing array, whose elements are overwritten.
@@ -105,7 +105,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         let shapes = [self.shape(), other.shape()];
         let (base, pass) = op.plan(&shapes)?;
         check_out(&shapes, sizes(&base), out.shape())?;
-        pass.run((&self.view, &other.view), out, self.executor);
+        pass.write((&self.view, &other.view), out, self.executor);
         Ok(())
     }
 }

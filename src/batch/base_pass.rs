@@ -1,25 +1,34 @@
 //! The two kinds of pass that compute an operation on all bases: a map of two placed views, and products of matrices.
 
-use super::{Executor, ResultMemory};
+use super::Executor;
 use crate::kernel::map::{each, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, MapElement, SharedVisitor, Threads, Visit, Write};
 use crate::shape::sizes_mut;
 use crate::view::place;
-use ndarray::{ArrayRef, ArrayView, Dimension, LinalgScalar};
+use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
 
 /// A pass over operands of checked shapes: it computes elements `T` from elements `A` and `A2`.
 ///
 /// Not exported; public because a hidden method of a public trait names it.
 pub trait BasePass<T, A, A2> {
-    /// Writes the results.
+    /// The results as a new array.
     #[doc(hidden)]
-    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
+    fn new_array<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
-        out: O,
+        memory: Reserved<T, E>,
         executor: impl Executor<T, A, A2>,
-    ) -> O::Written;
+    ) -> Array<T, E>;
+
+    /// Writes the results to an array.
+    #[doc(hidden)]
+    fn write<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
+        out: &mut ArrayRef<T, E>,
+        executor: impl Executor<T, A, A2>,
+    );
 }
 
 /// An operator between elements.
@@ -31,22 +40,44 @@ pub(super) struct Elementwise<F> {
     pub(super) trailing_axes: usize,
 }
 
+impl<F> Elementwise<F> {
+    /// The operands, stretched to the shape of the results.
+    #[inline]
+    fn placed<'a, A, A2, D: Dimension, D2: Dimension, E: Dimension>(
+        &self,
+        (a, b): (&'a ArrayRef<A, D>, &'a ArrayRef<A2, D2>),
+        shape: &[usize],
+    ) -> (ArrayView<'a, A, E>, ArrayView<'a, A2, E>) {
+        let ([first, second], trailing) = (self.axes, self.trailing_axes);
+        let batch = shape.len() - (first + trailing).max(second);
+        (place_operand(a, first, shape, batch, trailing), place_operand(b, second, shape, batch, 0))
+    }
+}
+
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> for Elementwise<F> {
     #[inline]
-    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
+    fn new_array<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        (a, b): (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
-        out: O,
+        operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
+        memory: Reserved<T, E>,
         executor: impl Executor<T, A, A2>,
-    ) -> O::Written {
-        let ([first, second], trailing) = (self.axes, self.trailing_axes);
-        let batch = out.shape().len() - (first + trailing).max(second);
-        let a: ArrayView<A, O::Dim> = place_operand(a, first, out.shape(), batch, trailing);
-        let b: ArrayView<A2, O::Dim> = place_operand(b, second, out.shape(), batch, 0);
-        let (inputs, visitor, threads) = (Inputs::from((&*a, &*b)), Operator(self.op), executor.threads());
-        let new = SharedVisitor::shared(Write(visitor)).on(threads.as_ref().map(Threads::of_slots));
-        let existing = SharedVisitor::shared(visitor).on(threads);
-        out.write(|memory| to_new(memory, &inputs, &new), |out| each(out, &inputs, &existing))
+    ) -> Array<T, E> {
+        let (a, b) = self.placed::<_, _, _, _, E>(operands, memory.shape());
+        let threads = executor.threads().as_ref().map(Threads::of_slots);
+        let visitor = SharedVisitor::shared(Write(Operator(self.op))).on(threads);
+        to_new(memory, &Inputs::from((&*a, &*b)), &visitor)
+    }
+
+    #[inline]
+    fn write<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
+        out: &mut ArrayRef<T, E>,
+        executor: impl Executor<T, A, A2>,
+    ) {
+        let (a, b) = self.placed::<_, _, _, _, E>(operands, out.shape());
+        let visitor = SharedVisitor::shared(Operator(self.op)).on(executor.threads());
+        each(out, &Inputs::from((&*a, &*b)), &visitor);
     }
 }
 
@@ -90,18 +121,24 @@ pub(super) struct Product(pub(super) [usize; 3]);
 
 impl<T: LinalgScalar> BasePass<T, T, T> for Product {
     #[inline]
-    fn run<D: Dimension, D2: Dimension, O: ResultMemory<T>>(
+    fn new_array<D: Dimension, D2: Dimension, E: Dimension>(
         self,
-        (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
-        out: O,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
+        memory: Reserved<T, E>,
         executor: impl Executor<T, T, T>,
-    ) -> O::Written {
-        let multiply = |out: &mut ArrayRef<T, O::Dim>| executor.products()(out, (a, b), self.0);
-        let new = |memory: Reserved<T, O::Dim>| {
-            let mut out = memory.filled(None, T::zero());
-            multiply(&mut out);
-            out
-        };
-        out.write(new, multiply)
+    ) -> Array<T, E> {
+        let mut out = memory.filled(None, T::zero());
+        self.write(operands, &mut out, executor);
+        out
+    }
+
+    #[inline]
+    fn write<D: Dimension, D2: Dimension, E: Dimension>(
+        self,
+        operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
+        out: &mut ArrayRef<T, E>,
+        executor: impl Executor<T, T, T>,
+    ) {
+        executor.products()(out, operands, self.0);
     }
 }

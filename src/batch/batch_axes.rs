@@ -4,7 +4,7 @@ use super::{Batch, Serial};
 use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::LessAxes;
-use crate::view::AsArrayRef;
+use crate::view::{AsArrayRef, BroadcastView};
 use ndarray::{ArrayView, Dim, Dimension, Ix, IxDyn};
 
 /// A number of base axes as a type: `Ix0` to `Ix6`.
@@ -78,7 +78,6 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     #[inline]
     fn batch<'a, K: BaseRank>(&'a self) -> Result<Batch<'a, A, D, K>>
     where
-        A: 'a,
         D: LessAxes<K> + 'a,
     {
         self.as_array_ref().view().into_batch()
@@ -109,7 +108,6 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     #[inline]
     fn batch_dyn<'a>(&'a self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>>
     where
-        A: 'a,
         D: 'a,
     {
         self.as_array_ref().view().into_batch_dyn(base_ndim)
@@ -122,7 +120,7 @@ impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> BatchAxes<A, D> for T {}
 /// temporary such as `a.t()`.
 ///
 /// Sealed; implemented for `ArrayView`.
-pub trait IntoBatch<'a, A, D: Dimension>: Sealed + Sized {
+pub trait IntoBatch<'a, A, D: Dimension>: BroadcastView<'a, A, D> {
     /// [`batch`](BatchAxes::batch) of a view by value.
     ///
     /// # Shapes
@@ -147,9 +145,13 @@ pub trait IntoBatch<'a, A, D: Dimension>: Sealed + Sized {
     ///
     /// # Equivalents
     /// As [`batch`](BatchAxes::batch).
+    #[inline]
     fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>>
     where
-        D: LessAxes<K>;
+        D: LessAxes<K>,
+    {
+        Batch::new(self.into_view(), K::default().ndim(), Serial)
+    }
 
     /// [`batch_dyn`](BatchAxes::batch_dyn) of a view by value.
     ///
@@ -173,20 +175,10 @@ pub trait IntoBatch<'a, A, D: Dimension>: Sealed + Sized {
     ///
     /// # Equivalents
     /// As [`batch_dyn`](BatchAxes::batch_dyn).
-    fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>>;
-}
-
-impl<'a, A, D: Dimension> IntoBatch<'a, A, D> for ArrayView<'a, A, D> {
-    #[inline]
-    fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>>
-    where
-        D: LessAxes<K>,
-    {
-        Batch::new(self, K::default().ndim(), Serial)
-    }
-
     #[inline]
     fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>> {
-        Batch::new(self, base_ndim, Serial)
+        Batch::new(self.into_view(), base_ndim, Serial)
     }
 }
+
+impl<'a, A, D: Dimension> IntoBatch<'a, A, D> for ArrayView<'a, A, D> {}

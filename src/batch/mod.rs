@@ -23,7 +23,6 @@ mod methods;
 mod operations;
 mod products;
 mod result_base;
-mod result_memory;
 mod sum_batch;
 mod zip_map;
 
@@ -39,7 +38,6 @@ pub use zip_map::FurtherBatches;
 
 use executor::Executor;
 use ndarray::DimAdd;
-use result_memory::ResultMemory;
 
 /// The dimension type of a batch and a base.
 type WithBase<J, B> = <J as DimAdd<B>>::Output;

@@ -51,7 +51,9 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         target: T,
     ) -> Result<Array<A, WithBase<T::Dim, B>>> {
-        let (part, builder) = (self.shape(), || builder(self.shape()).to(&target.for_message()));
+        let (part, builder) = (self.shape(), || {
+            ErrorBuilder::new(&caller::BATCH_SUM, &[self.shape()]).to(&target.for_message())
+        });
         let batch = sizes_only(&target, builder)?;
         check_sums(part.batch(), sizes(&batch), builder, || vec![part.batch()])?;
         let result = reserved(with_base(sizes(&batch), part.base()), builder)?;
@@ -86,7 +88,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     /// `gradient += a.sum_batch_to(…)`, without the temporary.
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
-        let builder = || builder(part).to(&to.batch());
+        let builder = || ErrorBuilder::new(&caller::BATCH_SUM, &[part]).to(&to.batch());
         check_sums(part.batch(), to.batch(), builder, || vec![part.batch()])?;
         check_base(to.base(), part.base(), &builder, (0, part))?;
         self.view.add_sum_to(out)
@@ -105,9 +107,4 @@ impl<A, D: LessAxes<B>, B: Dimension, X> TargetShape for &Batch<'_, A, D, B, X> 
     fn for_message(&self) -> Vec<i128> {
         self.batch_shape().for_message()
     }
-}
-
-#[cold]
-fn builder(part: BatchShape<'_>) -> ErrorBuilder {
-    ErrorBuilder::new(&caller::BATCH_SUM, &[part])
 }

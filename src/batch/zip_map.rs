@@ -130,17 +130,13 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     where
         S: FurtherBatches + BaseClosure<Self, O, R, F>,
     {
-        let base = base_of_out::<R>(others.shapes(self.shape()).as_ref(), out.shape())?;
+        let shapes = others.shapes(self.shape());
+        // all axes after the joint batch, where the closure does not say how many
+        let base = R::NDIM.unwrap_or(out.ndim().saturating_sub(batch_ndim(shapes.as_ref())));
+        check_batches_into(shapes.as_ref(), BatchShape::new(out.shape(), base)?)?;
         others.for_each_base(self, out, base, f);
         Ok(())
     }
-}
-
-/// The number of base axes of an output: that of `R` if it is fixed, else all axes after the joint batch.
-fn base_of_out<R: Dimension>(parts: &[BatchShape<'_>], out: &[usize]) -> Result<usize> {
-    let base = R::NDIM.unwrap_or(out.len().saturating_sub(batch_ndim(parts)));
-    check_batches_into(parts, BatchShape::new(out, base)?)?;
-    Ok(base)
 }
 
 /// The further batches of [`Batch::zip_map`]: a reference to one [`Batch`], or a tuple of two.

@@ -27,8 +27,7 @@
 use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, Written};
 use super::nest::{
     Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
-    RowsOf, SMALL_NEST, ShapePass, Steps, TileInputs, Visitor, Write, copy_share, is_dense,
-    steps as steps_of,
+    RowsOf, SMALL_NEST, ShapePass, Steps, Visitor, Write, copy_share, is_dense, steps as steps_of,
 };
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -124,7 +123,7 @@ fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Writte
 fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
     match tile_of(&nest) {
         Some(tile) if nest.is_copy() => nest.copy_tiles(&tile.steps),
-        Some(tile) => nest.visit_tiles(&tile.steps, tile.inputs),
+        Some(tile) => nest.visit_tiles(&tile.steps, tile.bytes),
         None if nest.is_copy() && nest.loops().iter().all(|l| l.stride(1) != 0) => nest.copy(),
         None => nest.visit_rows(),
     }
@@ -144,10 +143,10 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     Some((place, l.part(2 * CACHE_LINE / distance(l))))
 }
 
-/// A tile: the most steps along each loop, and how its inputs are read.
+/// A tile: the most steps along each loop, and the most bytes of the copy of an input.
 struct Tile {
     steps: Steps,
-    inputs: TileInputs,
+    bytes: usize,
 }
 
 /// The tiles of a nest, or `None` if the two innermost loops serve.
@@ -192,10 +191,7 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
     if row > place {
         steps[place] = loops[place].part(most / len);
     }
-    // a copy of an only input, too, would be made element by element, and read once
-    let has_gaps = loops[place].stride(1) != sizes[1].cast_signed();
-    let is_only = sizes.len() == 2 && row == last && has_gaps && loops.iter().all(|l| l.stride(1) != 0);
-    Tile { steps, inputs: if is_only { TileInputs::InPlace } else { TileInputs::Copied(bytes) } }
+    Tile { steps, bytes }
 }
 
 /// A tile of the innermost loops that form one row of the output, and the outermost of these.
@@ -203,7 +199,7 @@ fn row_tile(nest: &ErasedNest) -> (Tile, usize) {
     let mut steps = Steps::filled(nest.loops().len(), 1);
     let (bytes, most) = share(nest, nest.sizes().len() - 1);
     let (row, _) = join_row(nest, &mut steps, |_, _| most);
-    (Tile { steps, inputs: TileInputs::Copied(bytes) }, row)
+    (Tile { steps, bytes }, row)
 }
 
 /// The bytes of one of `count` copies, and the largest elements that it holds.

@@ -4,8 +4,8 @@ use super::ensure;
 use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, Cloned, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop, MapElement,
-    MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, TileInputs,
-    Visit, Visitor, Write, copy_share, for_each_base, steps,
+    MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, Visit,
+    Visitor, Write, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::into;
@@ -265,7 +265,7 @@ fn copied_tiles_visit_each_index_once() {
                 .for_each(|steps| *steps = 1);
             tile
         };
-        nest.visit_tiles(&tile, TileInputs::Copied(copy_share(1)));
+        nest.visit_tiles(&tile, copy_share(1));
     });
 }
 
@@ -330,10 +330,7 @@ fn inputs_alone_give_no_output() {
     let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
     let once = "an element of the output is visited twice";
     assert_eq!(panic_of(|| nest.inputs(&mut scratch).visit_rows().count()), once);
-    assert_eq!(
-        panic_of(|| nest.inputs(&mut scratch).visit_tiles(&[1; 2], TileInputs::InPlace).count()),
-        once
-    );
+    assert_eq!(panic_of(|| nest.inputs(&mut scratch).visit_tiles(&[1; 2], copy_share(1)).count()), once);
     assert_eq!(out.sum(), 0);
     let loops = FoldLoops::new(Cloned, First);
     let source = Source::stored(&inputs, &loops, None);
@@ -604,7 +601,7 @@ fn copies_that_do_not_fit_panic() {
         let nest =
             ShapePass::visit(Output::of(&mut out), &inputs, &seen).nest(&mut erased).expect("an index");
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
-        let tiles = TileInputs::Copied(copy_share(copies_for));
+        let tiles = copy_share(copies_for);
         assert_eq!(nest.visit_tiles(&whole, tiles).count(), view.len());
         assert!(out.iter().all(|&count| count == 1));
     }
@@ -619,10 +616,7 @@ fn copies_that_do_not_fit_panic() {
     let (mut erased, inputs, sum) = (ErasedNest::new(), Inputs::from((&*x,)), Visitor::new(Sum));
     let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
     // an output with gaps
-    assert_eq!(
-        (nest.visit_tiles(&[4, 3, 2], TileInputs::Copied(copy_share(1))).count(), out.sum()),
-        (24, 24)
-    );
+    assert_eq!((nest.visit_tiles(&[4, 3, 2], copy_share(1)).count(), out.sum()), (24, 24));
 }
 
 /// Reads an element of any type.

@@ -2,23 +2,10 @@
 
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{each, to_new};
-use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Elements, FillsOf, Inputs, RowsOf};
 use crate::reserved::reserved;
-use crate::shape::{all_stretch_to, checked_joint_dim, output_error};
+use crate::shape::{all_stretch_to, checked_joint_dim};
 use ndarray::{Array, ArrayRef, Dimension};
-
-/// Checks that each operand stretches to the shape of the output.
-#[inline(always)]
-pub(super) fn check_stretch_to(shapes: &[&[usize]], output: &[usize]) -> Result<()> {
-    if all_stretch_to(shapes, output) { Ok(()) } else { Err(output_error(shapes, output)) }
-}
-
-/// Memory for a result of the joint shape.
-#[inline(always)]
-fn joint_result<R, D: Dimension>(shapes: &[&[usize]]) -> Result<Reserved<R, D>> {
-    reserved(checked_joint_dim(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))
-}
 
 /// A new array of the joint shape.
 #[inline(never)]
@@ -26,7 +13,9 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Result<Array<R, D>> {
-    Ok(to_new(joint_result(inputs.shapes())?, inputs, rows))
+    let shapes = inputs.shapes();
+    let memory = reserved(checked_joint_dim(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))?;
+    Ok(to_new(memory, inputs, rows))
 }
 
 /// Visits the elements of an array. Returns `false` if the operands do not stretch to its shape.

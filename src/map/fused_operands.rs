@@ -81,7 +81,7 @@ operand_traits! {
         where
             Self: Sized,
         {
-            mapped(&self.inputs(), &Visitor::new(Write(Closure::<Self, F>::new(f))))
+            mapped(&self.inputs(), &Visitor::new(Write(Closure::<Self, F>(f, PhantomData))))
         }
     }
 
@@ -144,7 +144,7 @@ operand_traits! {
         where
             Self: Sized,
         {
-            visited(out, &self.inputs(), &Visitor::new(Closure::<Self, F>::new(f)))
+            visited(out, &self.inputs(), &Visitor::new(Closure::<Self, F>(f, PhantomData)))
         }
     }
 
@@ -164,12 +164,6 @@ type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
 
 /// A closure that takes an element of each of the operands `O`, after one of the output if it is a [`Visit`].
 pub(crate) struct Closure<O, F>(F, PhantomData<fn(O)>);
-
-impl<O, F> Closure<O, F> {
-    pub(crate) fn new(f: F) -> Self {
-        Self(f, PhantomData)
-    }
-}
 
 impl<R, F, O: MapOperands<F, R>> MapElement<R, O::Elems> for Closure<O, F> {
     #[inline(always)]

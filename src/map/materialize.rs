@@ -1,9 +1,9 @@
 //! Copies of views into their own memory.
 
-use super::evaluate::check_stretch_to;
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{copy, copy_into};
 use crate::reserved::reserved;
+use crate::shape::{all_stretch_to, output_error};
 use crate::view::AsArrayRef;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -132,7 +132,9 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
         A: Clone,
     {
         let array = self.as_array_ref();
-        check_stretch_to(&[array.shape()], out.shape())?;
+        if !all_stretch_to([array.shape()], out.shape()) {
+            return Err(output_error(&[array.shape()], out.shape()));
+        }
         copy_into(out, array);
         Ok(())
     }

@@ -67,10 +67,7 @@ impl Dim {
     /// # Equivalents
     /// OpenVINO `Dimension(2, 5)`.
     pub fn range(sizes: impl RangeBounds<usize>) -> Result<Self> {
-        Self::between(sizes.start_bound(), sizes.end_bound())
-    }
-
-    fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self> {
+        let (start, end) = (sizes.start_bound(), sizes.end_bound());
         let number = |bound: Bound<&usize>| match bound {
             Bound::Included(&size) | Bound::Excluded(&size) => Some(size),
             Bound::Unbounded => None,

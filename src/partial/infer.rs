@@ -191,12 +191,9 @@ pub fn infer_result_shape<'p>(
 /// # Equivalents
 /// Shape inference of MindSpore's `ops.broadcast_to` and PyTorch's `Tensor.expand` with symbolic sizes.
 pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<PartialShape> {
-    target_of(shape, &target.for_message())
-}
-
-fn target_of(shape: &PartialShape, target: &[i128]) -> Result<PartialShape> {
-    let builder = || ErrorBuilder::new(&caller::TO_TARGET, core::slice::from_ref(shape)).to(&target.to_vec());
-    check_target(target, Placeholder::Keeps, &builder)?;
+    let target = target.for_message();
+    let builder = || ErrorBuilder::new(&caller::TO_TARGET, core::slice::from_ref(shape)).to(&target);
+    check_target(&target, Placeholder::Keeps, &builder)?;
     let sizes = target.iter().map(|&size| usize::try_from(size).ok().map(Dim::Known));
     infer(&ShapeOp::Target(sizes.collect()), &[shape])
 }

@@ -7,7 +7,7 @@ use super::statement::Call;
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::{ErrorBuilder, Result, caller, fail};
-use crate::shape::{check_len, joint_shape};
+use crate::shape::{broadcast_shapes, joint_error_of};
 use alloc::vec::Vec;
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
@@ -187,8 +187,7 @@ impl Plan {
         for (operand, planned) in self.operands.iter().enumerate() {
             vars.accept(planned, shapes[operand], Owner::Operand(compact(operand)), &builder)?;
         }
-        let joint = joint_shape(shapes, &builder)?;
-        check_len(&joint, builder)?;
+        let joint = broadcast_shapes(shapes).map_err(|_| joint_error_of(builder(), shapes))?;
         if let Some(result) = &self.result {
             vars.accept(result, &joint, Owner::Result, &builder)?;
         }

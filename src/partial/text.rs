@@ -4,7 +4,7 @@ use super::dim::{Name, Span};
 use super::{Dim, PartialShape};
 use crate::error::{BroadcastError, Result};
 use alloc::{string::String, vec::Vec};
-use core::fmt::{self, Write};
+use core::fmt;
 use core::ops::RangeBounds;
 use core::str::FromStr;
 
@@ -161,14 +161,7 @@ impl fmt::Display for Quoted<'_> {
         if word(self.0, CROSSED).is_ok() {
             return f.write_str(self.0);
         }
-        f.write_str("\"")?;
-        for char in self.0.chars() {
-            if matches!(char, '"' | '\\') {
-                f.write_str("\\")?;
-            }
-            f.write_char(char)?;
-        }
-        f.write_str("\"")
+        write!(f, "\"{}\"", self.0.replace('\\', r"\\").replace('"', r#"\""#))
     }
 }
 

@@ -1,13 +1,11 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{CheckedReduction, builder};
+use super::passes::{CheckedReduction, Form, builder};
 use crate::error::caller::Caller;
 use crate::error::{NewBuilder, Result, fail};
-use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Source;
 use crate::kernel::operation::Operation;
-use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
 /// The larger of two elements, or a NaN: the one that is not equal to itself.
@@ -32,44 +30,26 @@ impl<A: PartialOrd> Operation<A> for Minimum {
     }
 }
 
-/// The extremes over axes.
-pub(super) fn extreme_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
+/// The extremes of a form.
+///
+/// # Errors
+/// Those of [`CheckedReduction::new`], then of [`check_elements`].
+pub(super) fn extremes<A: Clone, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
-    axes: &X,
-    caller: &'static Caller,
-    name: &str,
-) -> Result<Array<A, X::Left>> {
+    form: &F,
+    (caller, name): (&'static Caller, &str),
+) -> Result<Array<A, F::Left>> {
     let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::over_axes(source, &mut joint, axes, caller)?;
-    let numbers = || axes.numbers(reduction.shape.len());
-    extremes(source, &reduction, result, name, &|| builder(source, caller).axes(numbers()))
-}
-
-/// The extremes along the axes that a broadcast from the target repeats.
-pub(super) fn extreme_to<A: Clone, D: Dimension, T: TargetShape>(
-    source: &Source<'_, A>,
-    target: &T,
-    caller: &'static Caller,
-    name: &str,
-) -> Result<Array<A, T::Dim>> {
-    let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::to_shape(source, &mut joint, target, caller)?;
-    extremes(source, &reduction, result, name, &|| builder(source, caller).to(&target.for_message()))
-}
-
-/// The extremes, or `NoElements` if a lane has no elements.
-fn extremes<A: Clone, E: Dimension>(
-    source: &Source<'_, A>,
-    reduction: &CheckedReduction<'_>,
-    result: Reserved<A, E>,
-    name: &str,
-    builder: NewBuilder<'_>,
-) -> Result<Array<A, E>> {
-    check_elements(&reduction.shape, result.len(), name, builder)?;
+    let (reduction, result) = CheckedReduction::new(source, &mut joint, form, caller)?;
+    let builder = || form.describe(builder(source, caller), reduction.shape.len());
+    check_elements(reduction.shape, result.len(), name, &builder)?;
     Ok(if result.len() == 0 { result.cloned(&[]) } else { reduction.run(source, result, source.first()) })
 }
 
 /// Checks that each of so many results of a shape has elements.
+///
+/// # Errors
+/// `NoElements` where a lane has none.
 pub(super) fn check_elements(
     shape: &[usize],
     results: usize,

@@ -1,37 +1,30 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{CheckedReduction, builder};
-use crate::error::{NewBuilder, Result, caller, fail};
+use super::passes::{CheckedReduction, Form, builder};
+use crate::error::caller::Caller;
+use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Source;
 use crate::reserved::reserved;
-use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
-/// The means over axes.
-pub(super) fn mean_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
+/// The means of a form. `name` is the method's.
+///
+/// # Errors
+/// Those of [`CheckedReduction::new`], then `NoMean`.
+pub(super) fn means<A: MeanElement, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
-    axes: &X,
-) -> Result<Array<A, X::Left>> {
+    form: &F,
+    (caller, name): (&'static Caller, &str),
+) -> Result<Array<A, F::Left>> {
     let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::over_axes(source, &mut joint, axes, &caller::MEAN_AXES)?;
-    let builder = || builder(source, &caller::MEAN_AXES).axes(axes.numbers(reduction.shape.len()));
-    mean(source, &reduction, result, "mean_axes", &builder)
+    let (reduction, result) = CheckedReduction::new(source, &mut joint, form, caller)?;
+    let builder = || form.describe(builder(source, caller), reduction.shape.len());
+    mean(source, &reduction, result, name, &builder)
 }
 
-/// The means along the axes that a broadcast from the target repeats.
-pub(super) fn mean_to<A: MeanElement, D: Dimension, T: TargetShape>(
-    source: &Source<'_, A>,
-    target: &T,
-) -> Result<Array<A, T::Dim>> {
-    let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::to_shape(source, &mut joint, target, &caller::MEAN_TO)?;
-    let builder = || builder(source, &caller::MEAN_TO).to(&target.for_message());
-    mean(source, &reduction, result, "mean_to", &builder)
-}
-
-/// Sums, each divided by the number of its elements. `name` is the method's.
+/// Sums, each divided by the number of its elements.
 fn mean<A: MeanElement, E: Dimension>(
     source: &Source<'_, A>,
     reduction: &CheckedReduction<'_>,
@@ -55,16 +48,13 @@ fn mean<A: MeanElement, E: Dimension>(
     let divides = is_finite(&(divisor.clone() / divisor.clone()));
     let scale = Scale::<A>::of(count);
     let (mut means, mut all_finite) = (reduction.run(source, result, A::zero()), true);
-    match &scale {
-        Some(scale) if !divides => means.map_inplace(|mean| {
-            *mean = scale.mean(mean.clone() * scale.power.clone());
-            all_finite &= is_finite(mean);
-        }),
-        _ => means.map_inplace(|mean| {
-            *mean = mean.clone() / divisor.clone();
-            all_finite &= is_finite(mean);
-        }),
-    }
+    means.map_inplace(|mean| {
+        *mean = match &scale {
+            Some(scale) if !divides => scale.mean(mean.clone() * scale.power.clone()),
+            _ => mean.clone() / divisor.clone(),
+        };
+        all_finite &= is_finite(mean);
+    });
     if let Some(scale) = scale.filter(|_| !all_finite) {
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), builder)?;

@@ -1,9 +1,10 @@
 //! Every form of a reduction, for every source.
 
-use super::extreme::{Maximum, Minimum, extreme_axes, extreme_to};
-use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
+use super::extreme::{Maximum, Minimum, extremes};
+use super::mean::means;
+use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::{Then, positions};
-use super::{MeanElement, SumElement, mean};
+use super::{MeanElement, SumElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
@@ -73,6 +74,16 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(hidden)]
     fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()>;
 
+    /// The source, if it is an array that already has this shape.
+    #[doc(hidden)]
+    fn into_array_of(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
+    where
+        Self: Sized,
+        A: Clone,
+    {
+        Err(self)
+    }
+
     /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
     /// Elements are added in their own type: integers that do not fit [overflow](crate::Reduce#overflow). For sums of 16-bit
@@ -132,7 +143,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| reduce_axes(source, &axes, &caller::SUM_AXES, A::zero()))
+        self.source(Plus, |source| reduce(source, &axes, &caller::SUM_AXES, A::zero()))
     }
 
     /// The mean over `axes`: the sum, as exact as [`sum_axes`](Self::sum_axes), divided by the number of elements.
@@ -184,7 +195,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::mean_axes(source, &axes))
+        self.source(Plus, |source| means(source, &axes, (&caller::MEAN_AXES, "mean_axes")))
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
@@ -226,7 +237,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme_axes(source, &axes, &caller::MAX_AXES, "maximum"))
+        self.source(Maximum, |source| extremes(source, &axes, (&caller::MAX_AXES, "maximum")))
     }
 
     /// The smallest element along `axes`: the counterpart of [`max_axes`](Self::max_axes).
@@ -256,7 +267,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
+        self.source(Minimum, |source| extremes(source, &axes, (&caller::MIN_AXES, "minimum")))
     }
 
     /// The position along `axes` of the largest element: of the first NaN, or any element that does not equal itself, if there is
@@ -376,7 +387,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| reduce_axes(source, &axes, &caller::REDUCE_AXES, identity))
+        self.source(ClosureOp(&op), |source| reduce(source, &axes, &caller::REDUCE_AXES, identity))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -420,7 +431,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| reduce_to::<A, D, T>(source, &shape, &caller::SUM_TO, A::zero()))
+        self.source(Plus, |source| reduce::<A, D, _>(source, &To(shape), &caller::SUM_TO, A::zero()))
     }
 
     /// [`sum_to`](Self::sum_to) by value. An array that already has the shape is the result itself, without a copy, unless
@@ -450,10 +461,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// PyTorch `delta.sum_to_size(shape)`, which also returns the tensor itself if nothing is summed.
     fn into_sum_to<T: TargetShape>(self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        Self: IntoArray<A, D>,
+        Self: Sized,
         A: SumElement,
     {
-        match self.into_array(sizes(&shape.target_dim())) {
+        match self.into_array_of(sizes(&shape.target_dim())) {
             Ok(array) => Ok(array.into_dimensionality().expect("the shape has as many axes as the array")),
             Err(source) => source.sum_to(shape),
         }
@@ -492,7 +503,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: MeanElement,
     {
-        self.source(Plus, |source| mean::mean_to::<A, D, T>(source, &shape))
+        self.source(Plus, |source| means::<A, D, _>(source, &To(shape), (&caller::MEAN_TO, "mean_to")))
     }
 
     /// The largest element along every axis that broadcasting from `shape` to this source's shape repeats, as
@@ -527,7 +538,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Maximum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MAX_TO, "maximum"))
+        self.source(Maximum, |source| extremes::<A, D, _>(source, &To(shape), (&caller::MAX_TO, "maximum")))
     }
 
     /// The smallest element along every axis that broadcasting from `shape` to this source's shape repeats: the counterpart of
@@ -557,7 +568,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: Clone + PartialOrd,
     {
-        self.source(Minimum, |source| extreme_to::<A, D, T>(source, &shape, &caller::MIN_TO, "minimum"))
+        self.source(Minimum, |source| extremes::<A, D, _>(source, &To(shape), (&caller::MIN_TO, "minimum")))
     }
 
     /// [`reduce_axes`](Self::reduce_axes) over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -596,7 +607,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
         F: Fn(A, A) -> A + Sync,
     {
         self.source(ClosureOp(&op), |source| {
-            reduce_to::<A, D, T>(source, &shape, &caller::REDUCE_TO, identity)
+            reduce::<A, D, _>(source, &To(shape), &caller::REDUCE_TO, identity)
         })
     }
 
@@ -795,24 +806,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     #[doc(alias("threads", "rayon", "parallel"))]
-    fn par<'a>(&'a self) -> Par<&'a ArrayRef<A, D>>
+    fn par(&self) -> Par<&ArrayRef<A, D>>
     where
         Self: AsArrayRef<A, D>,
-        A: 'a,
-        D: 'a,
     {
         Par(self.as_array_ref())
-    }
-}
-
-/// A source by value, which may be an array that already has the wanted shape.
-pub trait IntoArray<A, D: Dimension>: Sized {
-    /// The source as an array, if it is one of this shape.
-    #[doc(hidden)]
-    fn into_array(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
-    where
-        A: Clone,
-    {
-        Err(self)
     }
 }

@@ -43,41 +43,21 @@ pub(super) struct CheckedReduction<'a> {
 }
 
 impl<'a> CheckedReduction<'a> {
-    /// A reduction over axes, and memory for its result.
+    /// A reduction of a source, and memory for its result.
     ///
     /// # Errors
-    /// Those of [`source_shape`] and of [`reduced_dim`], then `TooLarge`.
+    /// Those of [`source_shape`] and of [`Form::check`], then `TooLarge`.
     #[inline(always)]
-    pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
+    pub(super) fn new<A: Clone, D: Dimension, F: Form<D>>(
         source: &Source<'a, A>,
         joint: &'a mut Option<D>,
-        axes: &X,
+        form: &F,
         caller: &'static Caller,
-    ) -> Result<(Self, Reserved<A, X::Left>)> {
+    ) -> Result<(Self, Reserved<A, F::Left>)> {
         let shape = source_shape(source, joint)?;
-        let builder = || builder(source, caller).axes(axes.numbers(shape.len()));
-        let (result, reduced) = reduced_dim(shape, axes, builder)?;
-        let result = reserved(result, builder)?;
-        // without axes in the result, all are leading ones
-        let removed = (!X::KEEPS && !result.shape().is_empty()).then_some(reduced);
-        Ok((Self { shape, removed }, result))
-    }
-
-    /// A reduction to the shape of a target, and memory for its result.
-    ///
-    /// # Errors
-    /// In this order: those of [`source_shape`]; `InvalidSize`; those of [`check_sums`]; `TooLarge`.
-    pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
-        source: &Source<'a, A>,
-        joint: &'a mut Option<D>,
-        target: &T,
-        caller: &'static Caller,
-    ) -> Result<(Self, Reserved<A, T::Dim>)> {
-        let shape = source_shape(source, joint)?;
-        let builder = || builder(source, caller).to(&target.for_message());
-        let result = sizes_only(target, builder)?;
-        check_sums(shape, sizes(&result), builder, || source.shapes().to_vec())?;
-        Ok((Self { shape, removed: None }, reserved(result, builder)?))
+        let builder = || form.describe(builder(source, caller), shape.len());
+        let (result, removed) = form.check(shape, source.shapes(), builder)?;
+        Ok((Self { shape, removed }, reserved(result, builder)?))
     }
 
     /// Reduces the source; `empty` is the result where there is no element.
@@ -99,33 +79,84 @@ impl AxisSelection for AxisMask {
     }
 }
 
-/// Reduces over axes.
-///
-/// # Errors
-/// Those of [`CheckedReduction::over_axes`].
-pub(super) fn reduce_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
-    source: &Source<'_, A>,
-    axes: &X,
-    caller: &'static Caller,
-    empty: A,
-) -> Result<Array<A, X::Left>> {
-    let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::over_axes(source, &mut joint, axes, caller)?;
-    Ok(reduction.run(source, result, empty))
+/// What decides which axes a source with dimension type `D` loses: axes, or the shape [`To`] which it is reduced.
+pub(super) trait Form<D: Dimension> {
+    /// The dimension type of the result.
+    type Left: Dimension;
+
+    /// Adds the form to the builder of an error; the source has `ndim` axes.
+    fn describe(&self, builder: ErrorBuilder, ndim: usize) -> ErrorBuilder;
+
+    /// The shape of the result, and the axes of a source with this shape that it does not have. Without a set, these are the
+    /// leading ones. `operands` are the shapes of the source.
+    fn check(
+        &self,
+        shape: &[usize],
+        operands: &[&[usize]],
+        builder: impl Fn() -> ErrorBuilder,
+    ) -> Result<(Self::Left, Option<AxisMask>)>;
 }
 
-/// Reduces to the shape of a target.
+impl<D: Dimension, X: ReducedAxes<D>> Form<D> for X {
+    type Left = X::Left;
+
+    fn describe(&self, builder: ErrorBuilder, ndim: usize) -> ErrorBuilder {
+        builder.axes(self.numbers(ndim))
+    }
+
+    /// # Errors
+    /// Those of [`reduced_dim`].
+    #[inline(always)]
+    fn check(
+        &self,
+        shape: &[usize],
+        _: &[&[usize]],
+        builder: impl Fn() -> ErrorBuilder,
+    ) -> Result<(X::Left, Option<AxisMask>)> {
+        let (result, reduced) = reduced_dim(shape, self, builder)?;
+        // without axes in the result, all are leading ones
+        let removed = (!X::KEEPS && !sizes(&result).is_empty()).then_some(reduced);
+        Ok((result, removed))
+    }
+}
+
+/// A target: a broadcast from it repeats the axes that are reduced.
+pub(super) struct To<T>(pub(super) T);
+
+impl<D: Dimension, T: TargetShape> Form<D> for To<T> {
+    type Left = T::Dim;
+
+    fn describe(&self, builder: ErrorBuilder, _: usize) -> ErrorBuilder {
+        builder.to(&self.0.for_message())
+    }
+
+    /// # Errors
+    /// `InvalidSize`, then those of [`check_sums`].
+    #[inline(always)]
+    fn check(
+        &self,
+        shape: &[usize],
+        operands: &[&[usize]],
+        builder: impl Fn() -> ErrorBuilder,
+    ) -> Result<(T::Dim, Option<AxisMask>)> {
+        let result = sizes_only(&self.0, &builder)?;
+        check_sums(shape, sizes(&result), builder, || operands.to_vec())?;
+        Ok((result, None))
+    }
+}
+
+/// Reduces a source; `empty` is the result where there is no element.
 ///
 /// # Errors
-/// Those of [`CheckedReduction::to_shape`].
-pub(super) fn reduce_to<A: Clone, D: Dimension, T: TargetShape>(
+/// Those of [`CheckedReduction::new`].
+pub(super) fn reduce<A: Clone, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
-    target: &T,
+    form: &F,
     caller: &'static Caller,
     empty: A,
-) -> Result<Array<A, T::Dim>> {
+) -> Result<Array<A, F::Left>> {
     let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::to_shape(source, &mut joint, target, caller)?;
+    let (reduction, result) = CheckedReduction::new(source, &mut joint, form, caller)?;
     Ok(reduction.run(source, result, empty))
 }
 

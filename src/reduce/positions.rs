@@ -5,7 +5,7 @@
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 #![allow(clippy::needless_bitwise_bool, reason = "a mask is vectorised, and a choice is not")]
 
-use super::extreme::{check_elements, extreme_axes};
+use super::extreme::{check_elements, extremes};
 use super::passes::{builder, source_shape};
 use super::{Reduce, fused};
 use crate::error::Result;
@@ -35,28 +35,28 @@ pub(super) type Then<'t, A> = &'t mut dyn FnMut(ArrayViewD<'_, A>) -> Result<()>
 /// The positions of the elements that exceed all others, which the operation of the source finds.
 ///
 /// # Errors
-/// Those of [`extreme_axes`], for the positions as well.
+/// Those of [`extremes`], for the positions as well.
 pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     visit: VisitPart<'_, A>,
     axes: &X,
     exceeds: impl Fn(&A, &A) -> bool,
-    (caller, name): (&'static Caller, &str),
+    words: (&'static Caller, &str),
 ) -> Result<Array<usize, X::Left>> {
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
-    let builder = || builder(source, caller).axes(axes.numbers(shape.len()));
+    let builder = || builder(source, words.0).axes(axes.numbers(shape.len()));
     let (result, reduced) = reduced_dim(shape, axes, builder)?;
     let result = reserved(result, builder)?;
-    check_elements(shape, result.len(), name, &builder)?;
+    check_elements(shape, result.len(), words.1, &builder)?;
     let lane: usize = reduced.named().map(|axis| shape[axis]).product();
     let mut positions = result.filled(None, lane.saturating_sub(1));
     if positions.is_empty() {
         return Ok(positions);
     }
     if shape.iter().product::<usize>() > FEW {
-        let extremes = extreme_axes(source, axes, caller, name)?;
-        let (mut extremes, mut found) = (extremes.view().into_dyn(), positions.view_mut().into_dyn());
+        let largest = extremes(source, axes, words)?;
+        let (mut extremes, mut found) = (largest.view().into_dyn(), positions.view_mut().into_dyn());
         for axis in reduced.named().filter(|_| !X::KEEPS) {
             (extremes, found) = (extremes.insert_axis(Axis(axis)), found.insert_axis(Axis(axis)));
         }

@@ -1,7 +1,6 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
-use super::methods::IntoArray;
 use super::positions::Then;
 use super::{Fused, Reduce};
 use crate::error::Result;
@@ -15,19 +14,6 @@ use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
 
-impl<S: Data<Elem = A>, A, D: Dimension> IntoArray<A, D> for ArrayBase<S, D> {
-    #[inline]
-    fn into_array(self, shape: &[usize]) -> Result<Array<A, D>, Self>
-    where
-        A: Clone,
-    {
-        if self.shape() == shape { self.try_into_owned_nocopy() } else { Err(self) }
-    }
-}
-
-impl<S, A, D: Dimension> IntoArray<A, D> for Par<S> where Par<S>: Reduce<A, D> {}
-impl<O: FnOperands<F, R>, F, R> IntoArray<R, O::Dim> for Fused<O, F> {}
-
 impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     #[inline]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
@@ -39,6 +25,14 @@ impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
 
     fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
         (**self).visit(bounds, then)
+    }
+
+    #[inline]
+    fn into_array_of(self, shape: &[usize]) -> Result<Array<A, D>, Self>
+    where
+        A: Clone,
+    {
+        if self.shape() == shape { self.try_into_owned_nocopy() } else { Err(self) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
 use super::{checked_len, joint_ndim, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, ConstText, ErrorBuilder, NewBuilder, Result, caller};
+use crate::error::{BroadcastError, ConstText, ErrorBuilder, Result, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
 
@@ -126,15 +126,6 @@ pub(crate) fn join(shapes: impl IntoIterator<Item: AsRef<[usize]>>, joint: &mut 
 #[inline(never)]
 pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::TOGETHER, shapes), shapes)
-}
-
-/// The joint shape, with the error of `builder`. Overflow is not checked.
-///
-/// # Errors
-/// `Incompatible`.
-pub(crate) fn joint_shape(shapes: &[&[usize]], builder: NewBuilder<'_>) -> Result<Vec<usize>> {
-    let mut joint = vec![1; joint_ndim(shapes)];
-    if join(shapes, &mut joint) { Ok(joint) } else { Err(joint_error_of(builder(), shapes)) }
 }
 
 /// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two

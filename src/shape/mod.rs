@@ -31,9 +31,7 @@ pub(crate) use batch_shape::{
 };
 pub(crate) use by_name::ByName;
 pub(crate) use equal::{check_base, target_along_axes};
-pub(crate) use joint::{
-    checked_joint_dim, join, joint_dim, joint_error, joint_error_of, joint_shape, joint_size,
-};
+pub(crate) use joint::{checked_joint_dim, join, joint_dim, joint_error, joint_error_of, joint_size};
 pub(crate) use less_axes::reduced_dim;
 pub(crate) use placed::{placed_sum_order, target_in_dim};
 pub(crate) use signature::{Cores, two_sizes, unknown_symbol};

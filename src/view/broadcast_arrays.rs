@@ -169,10 +169,7 @@ impl<O: Operand> Operands for &[O] {
 
 /// The views that `make` builds for the joint shape. It gives `None` where that overflows.
 #[inline(always)]
-pub(super) fn joint_views<D: Dimension, V>(
-    shapes: &[&[usize]],
-    make: impl FnOnce(D) -> Option<V>,
-) -> Result<V> {
+fn joint_views<D: Dimension, V>(shapes: &[&[usize]], make: impl FnOnce(D) -> Option<V>) -> Result<V> {
     joint_dim(shapes).and_then(make).ok_or_else(|| joint_error(shapes))
 }
 

@@ -54,7 +54,6 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
         axes: X,
     ) -> Result<ArrayView<'a, A, T::Dim>>
     where
-        A: 'a,
         D: 'a,
     {
         let array = self.as_array_ref();
@@ -86,7 +85,6 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     #[inline]
     fn broadcast_like<'a, B, E, X>(&'a self, like: &ArrayRef<B, E>, axes: X) -> Result<ArrayView<'a, A, E>>
     where
-        A: 'a,
         D: 'a,
         E: Dimension,
         X: Axes,

@@ -59,7 +59,6 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
         axes: X,
     ) -> Result<ArrayView<'a, A, T::Dim>>
     where
-        A: 'a,
         D: 'a,
     {
         let array = self.as_array_ref();

@@ -85,7 +85,6 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     #[inline]
     fn broadcast_to<'a, T: TargetShape>(&'a self, target: T) -> Result<ArrayView<'a, A, T::Dim>>
     where
-        A: 'a,
         D: 'a,
     {
         let array = self.as_array_ref();

@@ -1,7 +1,5 @@
 //! Poplar's rule, which is NumPy's: arrays stretch to match each other.
 
-use super::broadcast_arrays::joint_views;
-use super::raw::broadcast_data;
 use super::{AsArrayRef, Operands, stretch};
 use crate::error::Result;
 use crate::shape::{Placeholder, TargetShape, sizes_mut};
@@ -51,7 +49,6 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         other: &'b ArrayRef<B, E>,
     ) -> Match<'a, 'b, A, B, D, E>
     where
-        A: 'a,
         D: DimMax<E> + 'a,
     {
         let array = self.as_array_ref();
@@ -95,7 +92,6 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     #[inline]
     fn broadcast_to_match_shape<'a, T: TargetShape>(&'a self, shape: T) -> Result<ArrayView<'a, A, T::Dim>>
     where
-        A: 'a,
         D: 'a,
     {
         let array = self.as_array_ref();
@@ -136,7 +132,6 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         other: &'b ArrayRef<B, E>,
     ) -> Result<Match<'a, 'b, A, B, D, E>>
     where
-        A: 'a,
         D: DimMax<E> + 'a,
     {
         (self.as_array_ref(), other).views()
@@ -176,7 +171,6 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
         third: &'c ArrayRef<C, F>,
     ) -> Result<Match3<'a, 'b, 'c, A, B, C, D, E, F>>
     where
-        A: 'a,
         D: DimMax<E> + 'a,
         JointDim<D, E>: DimMax<F>,
     {
@@ -260,9 +254,7 @@ pub fn broadcast_to_match_in_place<A, B, D: Dimension>(
     a: &mut ArrayView<'_, A, D>,
     b: &mut ArrayView<'_, B, D>,
 ) -> Result<()> {
-    (*a, *b) = joint_views(&[a.shape(), b.shape()], |joint: D| {
-        Some((broadcast_data(a, joint.clone())?, broadcast_data(b, joint)?))
-    })?;
+    (*a, *b) = (a.clone(), b.clone()).views()?;
     Ok(())
 }
 
@@ -300,9 +292,6 @@ pub fn broadcast_to_match3_in_place<A, B, C, D: Dimension>(
     b: &mut ArrayView<'_, B, D>,
     c: &mut ArrayView<'_, C, D>,
 ) -> Result<()> {
-    (*a, *b, *c) = joint_views(&[a.shape(), b.shape(), c.shape()], |joint: D| {
-        let (a, b) = (broadcast_data(a, joint.clone())?, broadcast_data(b, joint.clone())?);
-        Some((a, b, broadcast_data(c, joint)?))
-    })?;
+    (*a, *b, *c) = (a.clone(), b.clone(), c.clone()).views()?;
     Ok(())
 }

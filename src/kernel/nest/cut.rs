@@ -4,12 +4,10 @@
 
 use super::erased::ErasedNest;
 use super::loops::{
-    ElementInfo, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE,
-    is_dense,
+    InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE, is_dense,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
 use super::panels::scaled;
-use crate::kernel::memory::{CACHE_LINE, STACK_BYTES};
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 #[derive(Clone, Copy)]
@@ -24,9 +22,6 @@ pub(crate) struct Block {
     pub(super) steps: Loop,
     /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
     pub(super) moving: Option<InputSet>,
-    /// The inputs to copy before there is a row loop: they are plain numbers with gaps along a row. Only blocks of few elements
-    /// have them.
-    pub(super) copied: InputSet,
 }
 
 impl ErasedNest {
@@ -139,7 +134,7 @@ impl Block {
     #[inline(always)]
     pub(super) fn new(at: Pointers) -> Self {
         const ONE: Loop = Loop::ONE_STEP;
-        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None, copied: InputSet::NONE }
+        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None }
     }
 
     /// Calls `then` with the block moved to each index of the loops outside.
@@ -224,27 +219,7 @@ impl Block {
         }
         // few rows: the error of their sum is small
         let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
-        (total <= ONE_BY_ONE || are_rows || self.set_copied(size, info)).then(|| self.outputs())
-    }
-
-    /// Finds the inputs to copy so that there is a row loop. Returns whether there are some, nothing is reduced, rows of the output,
-    /// of elements of `size` bytes, are contiguous, and copies of a row fit on the stack.
-    fn set_copied(&mut self, size: isize, info: &ElementInfo) -> bool {
-        let (row, sizes) = (&self.row, &info.sizes);
-        let is_map = self.steps.len == 1 && self.rounds.len == 1;
-        let moving = InputSet::of(info.count, |k| row.strides[k] != 0);
-        self.copied = InputSet::of(info.count, |k| ![0, sizes[k].cast_signed()].contains(&row.strides[k]));
-        let is_row = row.len >= NARROW && row.strides[0] == size && info.row_loops.contains(&moving);
-        let are_plain = self.copied.operands().all(|k| (info.plain)().contains(k));
-        self.moving = Some(moving);
-        is_map && is_row && are_plain && self.copies(info).0 > 0
-    }
-
-    /// How many rows are copied at once, on the stack, and the bytes of a copy.
-    pub(super) fn copies(&self, info: &ElementInfo) -> (usize, usize) {
-        let share = STACK_BYTES / self.copied.operands().count().max(1) / CACHE_LINE * CACHE_LINE;
-        let most = self.copied.operands().map(|k| share / (self.row.len * info.sizes[k])).min();
-        (most.unwrap_or(0), share)
+        (total <= ONE_BY_ONE || are_rows).then(|| self.outputs())
     }
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.

@@ -277,12 +277,10 @@ unsafe fn transpose<N: Copy>(
             }
         }
         for i in 0..rows {
-            for j in if i < full_rows { full_len } else { 0 }..len {
-                let element =
-                    from.add(i * size).wrapping_offset(along * j.cast_signed()).cast::<N>().read_unaligned();
-                let to = to.wrapping_offset(down * i.cast_signed()).add(j * size);
-                to.cast::<N>().write_unaligned(element);
-            }
+            let done = if i < full_rows { full_len } else { 0 };
+            let from = from.add(i * size).wrapping_offset(along * done.cast_signed());
+            let to = to.wrapping_offset(down * i.cast_signed()).add(done * size);
+            copy_column::<N>(from, along, to, size.cast_signed(), len - done);
         }
     }
 }
@@ -295,14 +293,12 @@ const fn side<N>() -> usize {
 /// # Safety
 /// As for [`transpose`], with [`side`] rows and columns.
 unsafe fn square<N: Copy>(from: *const u8, along: isize, to: *mut u8, down: isize) {
+    let size = size_of::<N>();
     for i in 0..side::<N>() {
-        for j in 0..side::<N>() {
-            // SAFETY: The caller promises the elements and the memory.
-            unsafe {
-                let element =
-                    from.wrapping_offset(along * j.cast_signed()).cast::<N>().add(i).read_unaligned();
-                to.wrapping_offset(down * i.cast_signed()).cast::<N>().add(j).write_unaligned(element);
-            }
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe {
+            let to = to.wrapping_offset(down * i.cast_signed());
+            copy_column::<N>(from.add(i * size), along, to, size.cast_signed(), side::<N>());
         }
     }
 }

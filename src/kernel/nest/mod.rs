@@ -61,7 +61,7 @@ pub(crate) use loops::{
     InputSet, Loop, NARROW, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, is_dense, is_worth_halving, steps,
 };
 pub(crate) use operands::{AxisSelection, Dropped, RawInputs, standard_strides};
-pub(crate) use passes::{RowPass, ShapePass, TileInputs};
+pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{Compiled, Job, Planned, Reduction, RunHalf, Store, compiled_for, reduce_owned};
 pub(crate) use source::Source;
 #[cfg(test)]

@@ -215,37 +215,21 @@ impl PanelLoops {
     }
 }
 
-/// The loop along which elements are combined in registers: its place among the loops of a nest, and how.
+/// The loop along which elements are combined in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct SumLoop {
+    /// The place among the loops of its nest.
     pub(crate) place: usize,
-    along: Along,
-}
-
-#[derive(Clone, Copy)]
-enum Along {
-    /// The innermost loop, to so many sums.
-    Lane { sums: usize },
-    /// Another loop, of which `joined` steps are one row, in groups of rows.
-    Rows { joined: usize, group: usize },
+    /// The number of sums along it: those of a lane, or one of rows, or as many as steps are joined to one row.
+    pub(crate) sums: usize,
+    /// The rows of a group, or `None` for a lane.
+    group: Option<usize>,
 }
 
 impl SumLoop {
-    /// The number of sums along the loop.
-    #[inline]
-    pub(crate) fn sums(self) -> usize {
-        match self.along {
-            Along::Lane { sums } => sums,
-            Along::Rows { joined, .. } => joined,
-        }
-    }
-
     /// The most steps of which the error is small: [`ROUNDS`] groups of rows, or any number of a lane.
     pub(crate) fn most_steps(self) -> usize {
-        match self.along {
-            Along::Lane { .. } => usize::MAX,
-            Along::Rows { joined, group } => ROUNDS * joined * group,
-        }
+        self.group.map_or(usize::MAX, |group| ROUNDS * self.sums * group)
     }
 }
 
@@ -269,8 +253,7 @@ impl ErasedNest {
         }
         let width = lane_width(inner.len);
         let sums = (inner.len / width).div_ceil(ROUNDS) * width;
-        (inner.len * size >= CACHE_LINE)
-            .then_some(SumLoop { place: outer.len(), along: Along::Lane { sums } })
+        (inner.len * size >= CACHE_LINE).then_some(SumLoop { place: outer.len(), sums, group: None })
     }
 
     /// Whether there is a row loop that reads the inputs along `l` in place.
@@ -287,8 +270,8 @@ impl ErasedNest {
             bytes.saturating_add(stride.unsigned_abs().saturating_mul(joined))
         });
         let fewest = GROUP_ROWS / 2 / moving.count().clamp(1, 2);
-        let group = (BLOCK_BYTES / 2 / bytes).clamp(fewest, GROUP_ROWS);
-        SumLoop { place, along: Along::Rows { joined, group } }
+        let group = Some((BLOCK_BYTES / 2 / bytes).clamp(fewest, GROUP_ROWS));
+        SumLoop { place, sums: joined, group }
     }
 
     /// How many steps of the outermost loop are one row of sums, where all inputs are contiguous and do not fit into a block. What is
@@ -325,16 +308,15 @@ impl ErasedNest {
         then: &mut Visit<'_>,
     ) {
         let summed = self.loops[sum_loop.place];
-        self.loops[sum_loop.place].len = sum_loop.sums();
+        self.loops[sum_loop.place].len = sum_loop.sums;
         self.operands.sizes[0] = size;
         ensure(self.set_dense(0, out, |_| true) == len, "no room for the sums");
-        match sum_loop.along {
-            Along::Lane { .. } => self.loops[sum_loop.place].len = summed.len,
-            Along::Rows { .. } => {
-                self.loops.retain(|l| l.len > 1);
-                self.loops.iter_mut().for_each(|l| l.kept = true);
-                self.merge();
-            }
+        if sum_loop.group.is_some() {
+            self.loops.retain(|l| l.len > 1);
+            self.loops.iter_mut().for_each(|l| l.kept = true);
+            self.merge();
+        } else {
+            self.loops[sum_loop.place].len = summed.len;
         }
         let [outer @ .., neighbours] = &self.loops[..] else { return };
         let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
@@ -344,9 +326,9 @@ impl ErasedNest {
         };
         let loops = PanelLoops { outside, neighbours: *neighbours, moving };
         let at = &self.operands.at;
-        match sum_loop.along {
-            Along::Lane { .. } => for_each_index(outer, at, &mut |at| loops.lanes(at, then)),
-            Along::Rows { joined, group } => loops.groups(outer, at, (&summed, joined, group), then),
+        match sum_loop.group {
+            None => for_each_index(outer, at, &mut |at| loops.lanes(at, then)),
+            Some(group) => loops.groups(outer, at, (&summed, sum_loop.sums, group), then),
         }
     }
 }

@@ -8,10 +8,10 @@ use super::elements::{Inputs, Output};
 use super::erased::{ErasedNest, ErasedOperands, Nest};
 use super::gather::{copy_to_output, gather};
 use super::halves::Join;
-use super::loops::{ElementInfo, InputSet, OPERANDS, is_worth_halving, steps};
+use super::loops::{InputSet, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, STACK_BYTES, Scratch, Slots, StridedSlots, Written};
+use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::iter::zip;
 use core::marker::PhantomData;
@@ -72,7 +72,7 @@ impl<'p, 's> ShapePass<'p, 's> {
         // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
         unsafe {
             if count > 0 {
-                visit_block(self.pass.rows, &block, self.inputs.info);
+                self.pass.rows.rows(&block);
             }
             Ok(Written::new(count))
         }
@@ -201,25 +201,22 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     }
 
     /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Inputs are copied for a tile if no row loop can read them
-    /// in place. A tile is one row if the output is contiguous in it.
+    /// in place, to at most `most` bytes each. A tile is one row if the output is contiguous in it.
     ///
     /// # Panics
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
-    pub(crate) fn visit_tiles(self, tile: &[usize], inputs: TileInputs) -> Written<'s> {
+    pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { sizes, count: operands, info, .. } = self.erased.operands;
         let (rows, mut written, mut scratch, mut dense) =
             (self.pass.rows, Written::none(), Scratch::new(), ErasedNest::new());
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
         let bytes = in_tile.fold(sizes.into_iter().max().unwrap_or(0), usize::saturating_mul);
-        let share = match inputs {
-            TileInputs::InPlace => 0,
-            TileInputs::Copied(most) => bytes.min(most).next_multiple_of(CACHE_LINE),
-        };
+        let share = bytes.min(most).next_multiple_of(CACHE_LINE);
         let copies = scratch.bytes(share * (operands - 1));
         self.erased.for_each_tile(tile, &mut |part, tiles| {
-            let copied = if share == 0 { InputSet::NONE } else { part.to_copy() };
+            let copied = part.to_copy();
             dense.copy_from(part);
             for k in copied.operands() {
                 dense.set_dense(k, null_mut(), |_| true);
@@ -249,55 +246,6 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             });
         });
         written
-    }
-}
-
-/// How the inputs of a tile are read where no row loop can read them in place.
-pub(crate) enum TileInputs {
-    /// Element by element.
-    InPlace,
-    /// By copies of at most so many bytes each.
-    Copied(usize),
-}
-
-/// Visits the rows of a block, a few at a time where inputs are [copied](Block::copied).
-///
-/// # Safety
-/// As for [`Rows::rows`]. `info` is about the inputs.
-#[inline]
-unsafe fn visit_block(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
-    // SAFETY: As the caller promises.
-    unsafe {
-        match block.copied {
-            InputSet::NONE => rows.rows(block),
-            _ if rows.is_copy() => copy_to_output(&[block.rows, block.row], &block.at, info),
-            _ => visit_copies(rows, block, info),
-        }
-    }
-}
-
-/// # Safety
-/// As for [`visit_block`].
-#[inline(never)]
-unsafe fn visit_copies(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
-    let ((at_once, share), mut scratch) = (block.copies(info), Scratch::new());
-    for done in (0..block.rows.len).step_by(at_once) {
-        let mut part = *block;
-        part.at = block.rows.moved(&block.at, [done; 2]);
-        part.rows.len = at_once.min(block.rows.len - done);
-        let (loops, mut rest) = ([part.rows, part.row], scratch.bytes(STACK_BYTES));
-        for k in block.copied.operands() {
-            let (copy, after) = rest.split_at_mut(share);
-            // SAFETY: The caller promises the elements. A copy begins with a cache line.
-            unsafe { gather(&loops, &part.at, k, info, copy) };
-            let size = info.sizes[k].cast_signed();
-            (part.at[k], part.row.strides[k]) = (copy.as_mut_ptr().cast(), size);
-            part.rows.strides[k] = size * part.row.len.cast_signed();
-            rest = after;
-        }
-        part.rows.merge(&mut part.row, info.count + 1);
-        // SAFETY: The caller promises the elements. A copy has elements of the same type.
-        unsafe { rows.rows(&part) };
     }
 }
 

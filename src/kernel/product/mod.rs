@@ -1,39 +1,55 @@
 //! Products of many matrices.
 //!
-//! One rule brings a product to the largest matrices that its strides allow ([`axes`]): a batch axis along which one factor and the
-//! result move is rows or columns. So a matrix that batches share, `matvec`, `inner` and `matmul` are one operation. The result is
-//! transposed where its rows are nearer than its columns, and terms are reversed where the factor that is read by terms has
-//! them in reverse.
-//!
 //! | way | for | order of addition |
 //! |---|---|---|
+//! | packed | many small contiguous matrices: of 2 to 7 rows and columns; *narrow*, a column, or a row times up to 7 columns, of fewer than 64 terms; or *tiles* of each | in the order of the terms; as tiles |
+//! | dots | pairs of contiguous vectors, and a vector with a matrix from 64 terms on | pairwise |
+//! | sums | other pairs of vectors: sums of a closure's results | that of sums: pairwise |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
-//! | dots | up to 3 rows, and columns of near terms: 16 of them, or vectors | pairwise |
-//! | tiles | everything else: 4 rows and 8 columns of the result in registers, and loops for few terms | 64 terms in their order, and these sums pairwise |
+//! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
+//! | once | rows, columns or terms with stride 0: computed once, by one of the ways above | equal terms in pairs |
 //!
-//! A factor that a way cannot read in place is copied, matrix by matrix, and once where it is read again. Arrays with gaps are cut
-//! until copies are small; the library reads its own in place, or from one copy. Elements that strides of 0 repeat are computed
-//! once. Neither cuts nor threads change the way, and with it the order of addition.
+//! *Tiles*, and *dots* of a matrix, read contiguous rows and write contiguous results. Of small matrices with gaps, some products at
+//! a time are computed from copies and to a copy; larger ones are cut into blocks, along rows, columns and terms, where *tiles* and
+//! *dots* would halve them. So copies have a constant size, and the layout of the result does not change the order of addition,
+//! but for the library's: where a shared matrix makes the products rows of one, it is one product or several.
+//! Where one matrix is multiplied with all others, these become the rows of one product, but for one vector after many small matrices.
 
 #![forbid(unsafe_code)]
 
-mod axes;
+mod packed;
 mod tiles;
-mod ways;
 
-use axes::{Layout, Plan};
-use ways::{LIBRARY_MULTIPLICATIONS, LIBRARY_SIDE, Way, has_library, multiply, suits_library};
+use packed::{
+    Packed, Tiles, each_dot, each_product, elements, fixed, in_order, is_small, middle as middle_of,
+    multiplications, packed_in_halves, packed_into, sides,
+};
+use tiles::TERMS;
 
-use super::fail;
 use super::map::{copy, copy_into};
 use super::memory::Reserved;
-use super::nest::{BaseInputs, for_each_base};
-use super::threads::{GRAIN, in_two};
+use super::nest::{
+    AxisSelection, BaseInputs, Cloned, FoldLoops, Inputs, MapElement, MapReduce, ROUNDS, Source, Threads,
+    WIDE, for_each_base, on_threads,
+};
+use super::operation::Plus;
+use super::reduce::{fold_of, into};
+use super::threads::{GRAIN, count, in_two};
+use super::{ensure, fail};
+use alloc::vec;
+use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
-    Array, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray, Dimension, IxDyn,
-    LinalgScalar,
+    Array, ArrayBase, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray,
+    Dimension, Ix2, IxDyn, LinalgScalar, RawData,
 };
+
+/// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
+const LIBRARY_MULTIPLICATIONS: usize = 1 << 12;
+/// The fewest rows, terms and columns for which the library is as fast or faster, and the fewest of a block that are cut.
+const LIBRARY_SIDE: usize = 8;
+/// The axes of products of two vectors.
+const VECTORS: [usize; 3] = [0, 1, 1];
 
 /// Multiplies the last axes of two arrays into `out`, for each index of the outer axes.
 ///
@@ -47,11 +63,32 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
-    if !in_place(out, (a, b), axes, None) {
-        let products = Products::new(out, (a, b), axes);
-        let way = products.way();
-        in_parts(products, way);
+    if packed_into(out, (a, b), axes, |packed, way| way(packed)) {
+        return;
     }
+    if axes == VECTORS && !are_repeated(a, b) {
+        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
+        let inputs = Inputs::from((a, b));
+        return sums_into(out, &inputs, &Source::fused(&inputs, &product, fold_of(&loops)));
+    }
+    let are_copied = are_copied((a, b), out, axes);
+    // one small product has no more elements, so there are several to halve otherwise
+    if are_copied && a.len() + b.len() + out.len() <= 3 * LIBRARY_MULTIPLICATIONS {
+        let (a, b) = (contiguous(a), contiguous(b));
+        if out.is_standard_layout() {
+            return products_into(out, (&a, &b), axes);
+        }
+        let mut products = Array::zeros(out.raw_dim());
+        products_into(&mut products, (&a, &b), axes);
+        return copy_into(out, &products);
+    }
+    let products = (out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn());
+    if are_copied {
+        return halves(products, axes)
+            .into_iter()
+            .for_each(|(mut out, a, b)| products_into(&mut out, (&a, &b), axes));
+    }
+    for_each_product(matrices(products, axes), multiply);
 }
 
 /// [`products_into`] on several threads.
@@ -60,225 +97,312 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
-    if !are_many([out.len(), a.len(), b.len()], a.shape().last()) {
-        return products_into(out, (a, b), axes);
-    }
-    let products = Products::new(out, (a, b), axes);
-    let way = products.way();
-    on_threads(products, way);
-}
-
-/// Whether products are worth two threads.
-fn are_many(lens: [usize; 3], terms: Option<&usize>) -> bool {
-    let multiplications = lens[0].saturating_mul(terms.copied().unwrap_or(0));
-    lens.into_iter().fold(multiplications / 4, usize::saturating_add) >= 2 * GRAIN
-}
-
-/// Computes products without gaps. Returns `false` if there are gaps, or too much to copy.
-#[inline]
-fn in_place<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
-    out: &mut ArrayRef<T, E>,
-    (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
-    axes: [usize; 3],
-    way: Option<Way>,
-) -> bool {
-    if out.is_empty() || a.is_empty() {
-        out.fill(T::zero());
-        return true;
-    }
-    let layouts = [Layout::of(out, axes[0]), Layout::of(a, axes[1]), Layout::of(b, axes[2])];
-    let ([Some(a), Some(b)], is_standard) = ([elements(a), elements(b)], out.is_standard_layout()) else {
-        return false;
-    };
-    let mut plan = Plan::new(&layouts, has_library::<T>());
-    let way = way.unwrap_or_else(|| Way::of::<T>(&plan.sides));
-    let out = if is_standard { out.as_slice_mut() } else { out.as_slice_memory_order_mut() };
-    out.is_some_and(|out| multiply(out, [a, b], &mut plan, way))
-}
-
-/// The elements in the order of memory, if there are no gaps.
-#[inline(always)]
-fn elements<T, D: Dimension>(array: &ArrayRef<T, D>) -> Option<&[T]> {
-    array.as_slice().or_else(|| array.as_slice_memory_order())
-}
-
-/// Products as those of matrices, whose arrays have the same number of axes.
-struct Products<'m, T> {
-    out: ArrayViewMutD<'m, T>,
-    a: ArrayViewD<'m, T>,
-    b: ArrayViewD<'m, T>,
-}
-
-impl<'m, T: LinalgScalar> Products<'m, T> {
-    /// The products. Vectors are rows and columns, and batch axes along which a factor is repeated have size 1.
-    fn new<D: Dimension, D2: Dimension, E: Dimension>(
-        out: &'m mut ArrayRef<T, E>,
-        (a, b): (&'m ArrayRef<T, D>, &'m ArrayRef<T, D2>),
-        axes: [usize; 3],
-    ) -> Self {
-        let (mut out, mut a, mut b) = (out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn());
-        if axes[2] == 1 {
-            b.insert_axis_inplace(Axis(b.ndim()));
-            out.insert_axis_inplace(Axis(out.ndim()));
-        }
-        if axes[1] == 1 {
-            a.insert_axis_inplace(Axis(a.ndim() - 1));
-            out.insert_axis_inplace(Axis(out.ndim() - 1));
-        }
-        for factor in [&mut a, &mut b] {
-            while factor.ndim() < out.ndim() {
-                factor.insert_axis_inplace(Axis(0));
-            }
-            for axis in (0..out.ndim() - 2).map(Axis) {
-                if factor.len_of(axis) > 1 && factor.stride_of(axis) == 0 {
-                    factor.collapse_axis(axis, 0);
-                }
-            }
-        }
-        Self { out, a, b }
-    }
-
-    /// The way for all products, however they are cut.
-    fn way(&self) -> Way {
-        let layouts = [Layout::of(&self.out, 2), Layout::of(&self.a, 2), Layout::of(&self.b, 2)];
-        Way::of::<T>(&Plan::new(&layouts, has_library::<T>()).sides)
-    }
-
-    /// The same products, borrowed for one call.
-    fn reborrowed(&mut self) -> Products<'_, T> {
-        Products { out: self.out.view_mut(), a: self.a.view(), b: self.b.view() }
-    }
-
-    /// The axes of rows and columns. The terms are columns of `a` and rows of `b`.
-    fn sides(&self) -> [Axis; 2] {
-        [self.out.ndim() - 2, self.out.ndim() - 1].map(Axis)
-    }
-
-    /// The products before and after a place along an axis of the result.
-    fn split(self, axis: Axis, at: usize) -> [Self; 2] {
-        let sides = self.sides();
-        let split = |factor: ArrayViewD<'m, T>, other: Axis| match factor.len_of(axis) {
-            2.. if axis != other => factor.split_at(axis, at),
-            _ => (factor.clone(), factor),
-        };
-        let ((a, c), (b, d)) = (split(self.a, sides[1]), split(self.b, sides[0]));
-        let (out, other) = self.out.split_at(axis, at);
-        [Self { out, a, b }, Self { out: other, a: c, b: d }]
-    }
-
-    /// Halves the products, and passes both parts to `multiply_both`: along the longest axis along which there are several, then along
-    /// the rows and columns, if these are more than `uncut`, and along terms. Returns the products if they cannot be cut.
-    fn halved(
-        mut self,
-        way: Way,
-        uncut: usize,
-        multiply_both: impl FnOnce([Products<'_, T>; 2]),
-    ) -> Option<Self> {
-        let [rows, columns] = self.sides();
-        let longest = if self.out.len_of(rows) < self.out.len_of(columns) { columns } else { rows };
-        let outer = (0..rows.index()).map(Axis).max_by_key(|&axis| self.out.len_of(axis));
-        if let Some(axis) = outer.filter(|&axis| self.out.len_of(axis) > 1) {
-            let middle = self.out.len_of(axis) / 2;
-            multiply_both(self.split(axis, middle));
-        } else if self.out.len_of(longest) > uncut {
-            let middle = (self.out.len_of(longest) / 2).next_multiple_of(LIBRARY_SIDE);
-            multiply_both(self.split(longest, middle));
-        } else {
-            let chunk = way.chunk();
-            let chunks = self.a.len_of(columns).div_ceil(chunk);
-            if chunks == 1 || way == Way::Library {
-                return Some(self);
-            }
-            // as sums of chunks are joined
-            let middle = chunks.next_power_of_two() / 2 * chunk;
-            let ((a, c), (b, d)) = (self.a.split_at(columns, middle), self.b.split_at(rows, middle));
-            let mut sums = Array::zeros(self.out.raw_dim());
-            multiply_both([
-                Products { out: self.out.view_mut(), a, b },
-                Products { out: sums.view_mut(), a: c, b: d },
-            ]);
-            self.out.zip_mut_with(&sums, |low, &high| *low = *low + high);
-        }
-        None
-    }
-}
-
-/// Computes products on several threads, in halves.
-fn on_threads<T: LinalgScalar + Send + Sync>(products: Products<'_, T>, way: Way) {
-    let (lens, axis) = ([products.out.len(), products.a.len(), products.b.len()], products.sides()[1]);
-    if !are_many(lens, Some(&products.a.len_of(axis))) {
-        return in_parts(products, way);
-    }
-    // for fewer rows, the library spends too much time on packing the other matrix
-    let whole = products.halved(way, 8 * LIBRARY_SIDE - 1, |[first, second]| {
-        in_two(|| on_threads(first, way), || on_threads(second, way));
-    });
-    if let Some(products) = whole {
-        in_parts(products, way);
-    }
-}
-
-/// Computes products of any strides: what is repeated once, the library's in place, and others in parts, from copies.
-fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
-    let [rows, columns] = products.sides();
-    for axis in [rows, columns] {
-        let factor = if axis == rows { &products.a } else { &products.b };
-        if factor.len_of(axis) > 1 && factor.stride_of(axis) == 0 {
-            let [mut first, mut others] = products.split(axis, 1);
-            in_parts(first.reborrowed(), way);
-            return others.out.assign(&first.out);
-        }
-    }
-    let terms = products.a.len_of(columns);
-    if terms > 1 && products.a.stride_of(columns) == 0 && products.b.stride_of(rows) == 0 {
-        products.a.collapse_axis(columns, 0);
-        products.b.collapse_axis(rows, 0);
-        in_parts(products.reborrowed(), way);
-        return products.out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
-    }
-    let Products { mut out, a, b } = products;
-    if in_place(&mut out, (&a, &b), [2; 3], Some(way)) {
+    if packed_into(out, (a, b), axes, packed_in_halves) {
         return;
     }
-    if suits_library::<T>([out.len_of(rows), terms, out.len_of(columns)]) {
-        let factors = BaseInputs::two((&a, 2), (&b, 2));
-        return for_each_base(
-            &factors,
-            &mut out,
-            2,
-            |(a, b): (ArrayView2<'_, T>, ArrayView2<'_, T>), mut out| {
-                let _: &ArrayViewMut2<'_, T> = &out;
-                general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
-            },
-            |nest, visit| nest.for_each(visit),
+    if axes == VECTORS && !are_repeated(a, b) {
+        let (product, loops) = (MapReduce::new(Times, Plus).on(Threads::new()), FoldLoops::new(Cloned, Plus));
+        let inputs = Inputs::from((a, b));
+        return sums_into(out, &inputs, &Source::fused(&inputs, &product, fold_of(&loops)));
+    }
+    let are_copied = are_copied((a, b), out, axes);
+    if are_copied && out.len() < GRAIN / 8 {
+        return products_into(out, (a, b), axes);
+    }
+    let products = (out.view_mut().into_dyn(), a.view().into_dyn(), b.view().into_dyn());
+    if are_copied {
+        let [(mut out, a, b), (mut other, c, d)] = halves(products, axes);
+        in_two(
+            || par_products_into(&mut out, (&a, &b), axes),
+            || par_products_into(&mut other, (&c, &d), axes),
         );
+        return;
     }
-    let mut products = Products { out, a, b };
-    if way != Way::Library
-        && products.out.len() + products.a.len() + products.b.len() > 3 * LIBRARY_MULTIPLICATIONS
-    {
-        match products.halved(way, LIBRARY_SIDE, |both| both.into_iter().for_each(|part| in_parts(part, way)))
-        {
-            Some(whole) => products = whole,
-            None => return,
-        }
-    }
-    let Products { mut out, a, b } = products;
-    let (a, b) = (contiguous(&a), contiguous(&b));
-    if !in_place(&mut out, (&a, &b), [2; 3], Some(way)) {
-        let mut copied = Array::zeros(out.raw_dim());
-        in_place(&mut copied, (&a, &b), [2; 3], Some(way));
-        copy_into(&mut out, &copied);
+    let ((mut out, a, b), swapped) = matrices(products, axes);
+    let (batches, terms) = (batches(&out), a.shape()[a.ndim() - 1]);
+    if batches >= 2 * count() && terms.saturating_mul(out.len()) >= 8 * GRAIN {
+        let factors = BaseInputs::two((&a, 2), (&b, 2));
+        for_each_base(&factors, &mut out, 2, |(a, b), out| multiply(a, b, out, swapped), on_threads);
+    } else {
+        for_each_product(((out, a, b), swapped), |a, b, out, swapped| {
+            rows_in_halves(a, b, out, swapped, count());
+        });
     }
 }
 
-/// The array, or a copy in standard layout.
-fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>) -> CowArray<'m, T, IxDyn> {
+/// An output and its two operands.
+type Products<'m, T> = (ArrayViewMutD<'m, T>, ArrayViewD<'m, T>, ArrayViewD<'m, T>);
+
+/// Whether the matrices are small and not contiguous: then some products at a time are computed from copies.
+fn are_copied<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
+    (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
+    out: &ArrayRef<T, E>,
+    axes: [usize; 3],
+) -> bool {
+    let is_small = axes != VECTORS && is_small::<T>(sides(&[a.shape(), b.shape()], axes)) && !out.is_empty();
+    is_small && (elements(a).is_none() || elements(b).is_none() || !out.is_standard_layout())
+}
+
+/// Whether strides of 0 repeat the terms of both operands.
+fn are_repeated<T, D: Dimension, D2: Dimension>(a: &ArrayRef<T, D>, b: &ArrayRef<T, D2>) -> bool {
+    a.strides().last() == Some(&0) && b.strides().last() == Some(&0)
+}
+
+/// The array, or a contiguous copy of few elements.
+fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> CowArray<'_, T, D> {
     if array.is_standard_layout() {
         return array.view().into();
     }
     let Ok(memory) = Reserved::new(array.raw_dim()) else { fail("no memory for few elements") };
     copy(memory, array).into()
+}
+
+/// The halves of products along the outermost axis along which there are several.
+fn halves<'m, T>((out, a, b): Products<'m, T>, axes: [usize; 3]) -> [Products<'m, T>; 2] {
+    let batch = out.ndim() - axes[0];
+    let axis = (0..batch).find(|&axis| out.shape()[axis] > 1).expect("several products");
+    let (size, from_end) = (out.shape()[axis], batch - axis);
+    let split = |factor: ArrayViewD<'m, T>, base: usize| match factor.ndim().checked_sub(from_end + base) {
+        Some(axis) if factor.shape()[axis] == size => factor.split_at(Axis(axis), size / 2),
+        _ => (factor.clone(), factor),
+    };
+    let ((a, c), (b, d), (out, other)) =
+        (split(a, axes[1]), split(b, axes[2]), out.split_at(Axis(axis), size / 2));
+    [(out, a, b), (other, c, d)]
+}
+
+/// The products as those of matrices: vectors become rows or columns. If one matrix is multiplied with all others, these become
+/// the rows of one. Also returns whether the factors were swapped for that.
+fn matrices<T>((mut out, mut a, mut b): Products<'_, T>, axes: [usize; 3]) -> (Products<'_, T>, bool) {
+    let is_one =
+        |factor: &ArrayViewD<'_, T>| factor.shape()[..factor.ndim() - 2].iter().all(|&size| size == 1);
+    // vectors that all have one matrix are rows of matrices already
+    let are_rows = axes == [1, 1, 2]
+        && a.ndim() >= b.ndim()
+        && is_one(&b)
+        && a.shape()[..a.ndim() - 1] == out.shape()[..out.ndim() - 1];
+    if axes[1] == 1 && !are_rows {
+        (a, out) = (with_axis(a, 1), with_axis(out, axes[2] - 1));
+    }
+    if axes[2] == 1 {
+        (b, out) = (with_axis(b, 0), with_axis(out, 0));
+    }
+    // one second matrix: the first matrices are the rows of one; or one first matrix and vectors, which are the rows
+    let swapped = axes == [1, 2, 1] && !is_one(&b);
+    let (one, mut rows, mut to) =
+        if swapped { (&a, turned(b.view()), turned(out.view())) } else { (&b, a.view(), out.view()) };
+    let are_merged = is_one(one) && !out.is_empty() && merge_rows(&mut rows) && merge_rows(&mut to);
+    if !are_merged || rows.shape()[rows.ndim() - 2] != to.shape()[to.ndim() - 2] {
+        return ((out, a, b), false);
+    }
+    if swapped {
+        (out, a, b) = (turned(out), turned(b), turned(a));
+    }
+    merge_rows(&mut a);
+    merge_rows(&mut out);
+    ((out, a, b), swapped)
+}
+
+/// Calls `visit` with the matrices of each product.
+fn for_each_product<T>(
+    ((mut out, a, b), swapped): (Products<'_, T>, bool),
+    mut visit: impl FnMut(ArrayView2<'_, T>, ArrayView2<'_, T>, ArrayViewMut2<'_, T>, bool),
+) {
+    if batches(&out) == 1 {
+        return visit(only_matrix(a), only_matrix(b), only_matrix(out), swapped);
+    }
+    let factors = BaseInputs::two((&a, 2), (&b, 2));
+    for_each_base(
+        &factors,
+        &mut out,
+        2,
+        |(a, b), out| visit(a, b, out, swapped),
+        |nest, visit| nest.for_each(visit),
+    );
+}
+
+/// The number of products.
+fn batches<T>(out: &ArrayViewMutD<'_, T>) -> usize {
+    out.shape()[..out.ndim() - 2].iter().product()
+}
+
+/// The one matrix of an array.
+fn only_matrix<S: RawData>(mut array: ArrayBase<S, IxDyn>) -> ArrayBase<S, Ix2> {
+    while array.ndim() > 2 {
+        ensure(array.shape()[0] == 1, "an axis of an input does not fit the shape");
+        array = array.remove_axis(Axis(0));
+    }
+    array.into_dimensionality().expect("two axes")
+}
+
+/// The array with a new axis before the last `count` axes.
+fn with_axis<S: RawData>(array: ArrayBase<S, IxDyn>, count: usize) -> ArrayBase<S, IxDyn> {
+    let axis = array.ndim() - count;
+    array.insert_axis(Axis(axis))
+}
+
+/// The array with its last two axes swapped.
+fn turned<S: RawData>(mut array: ArrayBase<S, IxDyn>) -> ArrayBase<S, IxDyn> {
+    let last = array.ndim() - 1;
+    array.swap_axes(last - 1, last);
+    array
+}
+
+/// Merges all axes but the last one. Returns whether it was possible.
+fn merge_rows<S: RawData>(array: &mut ArrayBase<S, IxDyn>) -> bool {
+    (0..array.ndim() - 2).all(|axis| array.merge_axes(Axis(axis), Axis(axis + 1)))
+}
+
+/// One product, whose rows are divided among threads. Each part is large enough for the way of the whole product.
+fn rows_in_halves<T: LinalgScalar + Send + Sync>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    out: ArrayViewMut2<'_, T>,
+    swapped: bool,
+    threads: usize,
+) {
+    let half = a.nrows() / 2;
+    // for fewer rows, the library spends too much time on packing the other matrix
+    if threads < 2 || half < 32 || multiplications([half, a.ncols(), b.ncols()]) < 4 * GRAIN {
+        return multiply(a, b, out, swapped);
+    }
+    let (upper, lower) = a.split_at(Axis(0), half);
+    let (to_upper, to_lower) = out.split_at(Axis(0), half);
+    in_two(
+        || rows_in_halves(upper, b, to_upper, swapped, threads / 2),
+        || rows_in_halves(lower, b, to_lower, swapped, threads.div_ceil(2)),
+    );
+}
+
+/// Products of vectors: sums of `source` over their last axis.
+fn sums_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    inputs: &Inputs<'_, (T, T)>,
+    source: &Source<'_, T>,
+) {
+    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
+    let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
+    shape[out.ndim()] = terms;
+    into(source, shape.slice(), out, Some(&SingleAxis(out.ndim())), &T::zero(), Cloned);
+}
+
+/// The product of two factors.
+#[derive(Clone, Copy)]
+struct Times;
+
+impl<T: LinalgScalar> MapElement<T, (T, T)> for Times {
+    #[inline(always)]
+    fn map(&mut self, (&a, &b): (&T, &T)) -> T {
+        a * b
+    }
+}
+
+/// One axis.
+struct SingleAxis(usize);
+
+impl AxisSelection for SingleAxis {
+    fn contains(&self, axis: usize) -> bool {
+        axis == self.0
+    }
+}
+
+/// Whether the library has loops for the type and may be faster.
+fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
+    [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
+        && sides.iter().all(|&side| side >= LIBRARY_SIDE)
+        && multiplications(sides) >= LIBRARY_MULTIPLICATIONS
+}
+
+/// Computes one product of matrices of any layout. Repeated rows, columns and terms are computed once.
+#[inline]
+fn multiply<T: LinalgScalar>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T>,
+    swapped: bool,
+) {
+    let [rows, terms, columns] = [a.nrows(), a.ncols(), b.ncols()];
+    ensure(b.nrows() == terms && out.dim() == (rows, columns), "matrices whose sizes do not go together");
+    if terms == 0 || out.is_empty() {
+        return out.fill(T::zero());
+    }
+    for (axis, factor) in [a, b].into_iter().enumerate() {
+        if factor.shape()[axis] > 1 && factor.strides()[axis] == 0 {
+            let (mut first, mut others) = out.split_at(Axis(axis), 1);
+            let one = factor.split_at(Axis(axis), 1).0;
+            let (a, b) = if axis == 0 { (one, b) } else { (a, one) };
+            multiply(a, b, first.view_mut(), swapped);
+            return others.assign(&first);
+        }
+    }
+    if terms > 1 && a.strides()[1] == 0 && b.strides()[0] == 0 {
+        multiply(a.split_at(Axis(1), 1).0, b.split_at(Axis(0), 1).0, out.view_mut(), swapped);
+        return out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
+    }
+    if suits_library::<T>([rows, terms, columns]) {
+        return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+    }
+    if terms >= TERMS && (rows == 1 || columns == 1) {
+        // dot products read columns of the second matrix
+        let (a, b, out) =
+            if swapped { (b.reversed_axes(), a, out.reversed_axes()) } else { (a, b.reversed_axes(), out) };
+        return block(a, b, out, true, each_dot);
+    }
+    let sides = [rows, terms, columns];
+    let tiles: fn(Packed<'_, T>) = each_product::<T, Tiles<true>>;
+    block(a, b, out, false, if swapped { tiles } else { fixed(sides).unwrap_or(in_order(sides)) });
+}
+
+/// Computes a block of a product. Where a matrix is not contiguous, the block is cut until the matrix is small, and copied. Cuts do
+/// not change the order of addition.
+fn block<T: LinalgScalar>(
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    mut out: ArrayViewMut2<'_, T>,
+    are_dots: bool,
+    way: fn(Packed<'_, T>),
+) {
+    let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
+    // more than these with few rows have so many terms that these can be cut
+    let most = LIBRARY_SIDE * ROUNDS * WIDE;
+    let is_large = |is_standard: bool, len: usize| !is_standard && len > most;
+    let cut = if is_large(out.is_standard_layout(), out.len()) {
+        Some(usize::from(sides[0] < sides[1]))
+    } else {
+        [&a, &b].into_iter().position(|factor| is_large(factor.is_standard_layout(), factor.len()))
+    };
+    if let Some(axis) = cut {
+        let axis = if sides[axis] > LIBRARY_SIDE { axis } else { 1 - axis };
+        let middle = (sides[axis] / 2).next_multiple_of(LIBRARY_SIDE);
+        let both = |a: [_; 2], b: [_; 2], out: (ArrayViewMut2<'_, T>, ArrayViewMut2<'_, T>)| {
+            block(a[0], b[0], out.0, are_dots, way);
+            block(a[1], b[1], out.1, are_dots, way);
+        };
+        if sides[axis] <= LIBRARY_SIDE {
+            let chunks = terms.div_ceil(TERMS).next_power_of_two() / 2;
+            let middle = if are_dots { middle_of(terms) } else { chunks * TERMS };
+            let mut sums = [T::zero(); LIBRARY_SIDE * LIBRARY_SIDE];
+            let mut high = ArrayViewMut2::from_shape(out.dim(), &mut sums[..out.len()]).expect("few sums");
+            let (a, b) = (a.split_at(Axis(1), middle), b.split_at(Axis(1 - along), middle));
+            both(a.into(), b.into(), (out.view_mut(), high.view_mut()));
+            out.zip_mut_with(&high, |low, &high| *low = *low + high);
+        } else if axis == 0 {
+            both(a.split_at(Axis(0), middle).into(), [b, b], out.split_at(Axis(0), middle));
+        } else {
+            both([a, a], b.split_at(Axis(along), middle).into(), out.split_at(Axis(1), middle));
+        }
+        return;
+    }
+    let (a, b) = (contiguous(&a), contiguous(&b));
+    let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return };
+    let sides = [sides[0], terms, sides[1]];
+    let multiply = |out: &mut [T]| way(Packed { a, b, out, sides, batch: &[], first: 0 });
+    if let Some(out) = out.as_slice_mut() {
+        return multiply(out);
+    }
+    let mut copy = vec![T::zero(); out.len()];
+    multiply(&mut copy);
+    out.iter_mut().zip(&copy).for_each(|(out, &element)| *out = element);
 }
 
 /// The sum of `count` equal terms, added in pairs.

@@ -73,7 +73,7 @@ pub(super) fn halved_loop(
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
 fn lengths<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> impl Iterator<Item = (usize, bool)> {
     nest.loops().iter().enumerate().map(|(place, l)| match nest.sum_loop() {
-        Some(rows) if rows.place == place => (rows.sums(), l.kept),
+        Some(rows) if rows.place == place => (rows.sums, l.kept),
         _ => (l.len(), l.kept),
     })
 }

@@ -7,7 +7,7 @@ use crate::cases::layouts::{Output, check, codes, scrambled};
 use common::{Choices, Strided, numbers_read, sums, without_axes};
 use ndarray::ArrayD;
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{BroadcastError, fused};
+use ndarray_broadcast::{BroadcastError, fused, keepdims};
 use num_complex::Complex;
 
 /// Sums and other reductions of a source: their shapes, and the source's codes.
