@@ -283,11 +283,9 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
             let &Self { map, op, types, .. } = self;
-            let one_by_one = || {
-                // SAFETY: As the caller promises.
-                unsafe {
-                    combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op);
-                };
+            // SAFETY: As the caller promises.
+            let one_by_one = || unsafe {
+                combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op);
             };
             if panels.width == WIDE {
                 let work = CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types };
