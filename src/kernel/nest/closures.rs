@@ -365,17 +365,10 @@ impl<A: Clone + Zero> Visit<A, (A,)> for Added {
 }
 
 /// Adds the product of a factor and the element at an index.
-pub(crate) struct AddedScaled<'f, A>(pub(crate) &'f A);
+#[derive(Clone, Copy)]
+pub(crate) struct AddedScaled<F>(pub(crate) F);
 
-impl<A> Clone for AddedScaled<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for AddedScaled<'_, A> {}
-
-impl<A: Clone + Zero + Mul<Output = A>> Visit<A, (A,)> for AddedScaled<'_, A> {
+impl<A: Clone + Zero + Mul<Output = A>> Visit<A, (A,)> for AddedScaled<&A> {
     #[inline(always)]
     fn visit(&mut self, out: &mut A, (element,): (&A,)) {
         add(out, self.0.clone() * element.clone());
