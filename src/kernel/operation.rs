@@ -34,17 +34,10 @@ impl<A: Clone + Zero> Operation<A> for Plus {
 }
 
 /// The operation of a closure.
-pub(crate) struct ClosureOp<'f, F>(pub(crate) &'f F);
+#[derive(Clone, Copy)]
+pub(crate) struct ClosureOp<F>(pub(crate) F);
 
-impl<F> Clone for ClosureOp<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for ClosureOp<'_, F> {}
-
-impl<A, F: Fn(A, A) -> A> Operation<A> for ClosureOp<'_, F> {
+impl<A, F: Fn(A, A) -> A + Copy> Operation<A> for ClosureOp<F> {
     #[inline(always)]
     fn apply(self, a: A, b: A) -> A {
         (self.0)(a, b)

@@ -3,19 +3,17 @@
 //! # Invariant
 //! Memory is read as elements only after elements were written to it. [`Slot`]s have a brand, a lifetime that is fresh for each
 //! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
-//! those that `order` has for its shape, which [`Reserved::new`] checked.
+//! those that `strides` has for its shape, which [`Reserved::new`] checked.
 
 mod buffer;
 mod list;
-mod order;
 mod reserved;
 
 pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec, Slots, Written};
 pub(crate) use list::List;
-pub(crate) use order::AxisOrder;
 #[cfg(test)]
-pub(crate) use order::strides;
-pub(crate) use reserved::{Reserved, StridedSlots};
+pub(crate) use reserved::strides;
+pub(crate) use reserved::{AxisOrder, Reserved, StridedSlots};
 
 /// The most bytes of a block of a reduction.
 pub(crate) const BLOCK_BYTES: usize = 64 << 10;

@@ -2,8 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::erased::ErasedNest;
-use super::loops::{ElementInfo, InputSet, Loop, MAX_ROWS, NARROW, OPERANDS, WIDE};
+use super::loops::{ElementInfo, ErasedNest, InputSet, Loop, MAX_ROWS, NARROW, OPERANDS, WIDE};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;

@@ -1,8 +1,7 @@
 //! The last axes of arrays: the layout that all their bases share, and passes over them.
 
 use super::elements::{Elements, Inputs, Output};
-use super::erased::{ErasedNest, Nest};
-use super::loops::{Pointers, is_worth_halving, steps};
+use super::loops::{ErasedNest, Nest, Pointers, is_worth_halving, steps};
 use super::operands::{RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::threads::{count, in_two};

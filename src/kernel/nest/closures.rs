@@ -283,11 +283,9 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
             let &Self { map, op, types, .. } = self;
-            let one_by_one = || {
-                // SAFETY: As the caller promises.
-                unsafe {
-                    combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op);
-                };
+            // SAFETY: As the caller promises.
+            let one_by_one = || unsafe {
+                combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op);
             };
             if panels.width == WIDE {
                 let work = CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types };
@@ -367,17 +365,10 @@ impl<A: Clone + Zero> Visit<A, (A,)> for Added {
 }
 
 /// Adds the product of a factor and the element at an index.
-pub(crate) struct AddedScaled<'f, A>(pub(crate) &'f A);
+#[derive(Clone, Copy)]
+pub(crate) struct AddedScaled<F>(pub(crate) F);
 
-impl<A> Clone for AddedScaled<'_, A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A> Copy for AddedScaled<'_, A> {}
-
-impl<A: Clone + Zero + Mul<Output = A>> Visit<A, (A,)> for AddedScaled<'_, A> {
+impl<A: Clone + Zero + Mul<Output = A>> Visit<A, (A,)> for AddedScaled<&A> {
     #[inline(always)]
     fn visit(&mut self, out: &mut A, (element,): (&A,)) {
         add(out, self.0.clone() * element.clone());

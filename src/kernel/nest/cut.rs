@@ -2,9 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::erased::ErasedNest;
 use super::loops::{
-    InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE, is_dense,
+    ErasedNest, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE,
+    is_dense,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
 use super::panels::scaled;

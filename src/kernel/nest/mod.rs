@@ -3,8 +3,7 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `loops` | a loop, a set of inputs, the facts about elements that code without types needs |
-//! | `erased` | the loops and pointers of a nest, without its types, and with its pass |
+//! | `loops` | a loop, a set of inputs, the facts about elements that code without types needs; the loops and pointers of a nest, without its types, and with its pass |
 //! | `operands` | sizes, strides and pointers of arrays, without their types |
 //! | `gather` | copies of plain numbers to contiguous memory |
 //! | `arrange`, `cut` | loops made, ordered, merged and halved; blocks and tiles |
@@ -38,7 +37,6 @@ mod bases;
 mod closures;
 mod cut;
 mod elements;
-mod erased;
 mod gather;
 mod halves;
 mod loops;
@@ -54,11 +52,11 @@ pub(crate) use closures::{
     can_leak,
 };
 pub(crate) use elements::{Elements, Inputs, MapElement, Output, Visit};
-pub(crate) use erased::{ErasedNest, Nest};
 pub(crate) use gather::copy_share;
 pub(crate) use halves::Threads;
 pub(crate) use loops::{
-    InputSet, Loop, NARROW, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, is_dense, is_worth_halving, steps,
+    ErasedNest, InputSet, Loop, NARROW, Nest, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, is_dense,
+    is_worth_halving, steps,
 };
 pub(crate) use operands::{AxisSelection, Dropped, RawInputs, standard_strides};
 pub(crate) use passes::{RowPass, ShapePass};

@@ -24,8 +24,9 @@
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, for_each_index};
-use super::erased::ErasedNest;
-use super::loops::{GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, steps};
+use super::loops::{
+    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, steps,
+};
 use crate::kernel::ensure;
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 

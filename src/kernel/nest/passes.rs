@@ -5,10 +5,9 @@
 use super::closures::{FillsOf, Invariant, Rows, RowsOf};
 use super::cut::{Block, for_each_index};
 use super::elements::{Inputs, Output};
-use super::erased::{ErasedNest, ErasedOperands, Nest};
 use super::gather::{copy_elements, gather};
 use super::halves::Join;
-use super::loops::{InputSet, OPERANDS, is_worth_halving, steps};
+use super::loops::{ErasedNest, ErasedOperands, InputSet, Nest, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};

@@ -3,8 +3,7 @@
 use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_panels};
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
-use super::erased::{ErasedNest, Nest};
-use super::loops::{InputSet, Steps, is_dense, is_worth_halving, steps};
+use super::loops::{ErasedNest, InputSet, Nest, Steps, is_dense, is_worth_halving, steps};
 use super::operands::{Dropped, RawOutput, standard_len};
 use super::panels::SumLoop;
 use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
@@ -127,7 +126,7 @@ unsafe impl<A: Clone> Store<A> for Cloned {}
 // SAFETY: It has no state.
 unsafe impl<A: Clone + Zero> Store<A> for Added {}
 // SAFETY: It has a reference to an element.
-unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<'_, A> {}
+unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<&A> {}
 
 /// A pass that reduces a source. If its output has slots, their brand is `'s`.
 pub(crate) struct Reduction<'a, 's, A> {
