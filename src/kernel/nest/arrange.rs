@@ -3,10 +3,9 @@
 #![forbid(unsafe_code)]
 
 use super::loops::{ElementInfo, ErasedNest, InputSet, Loop, MAX_ROWS, NARROW, OPERANDS, WIDE};
-use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
+use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
-use core::ptr::null_mut;
 
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
@@ -18,18 +17,12 @@ impl ErasedNest {
     pub(super) fn build(
         &mut self,
         shape: &[usize],
-        out: Option<RawOutput<'_>>,
+        out: RawOutput<'_>,
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
     ) -> Option<()> {
         let (operands, info) = (&mut self.operands, inputs.info);
-        let none = RawOutput { at: null_mut(), size: 0, axes: StridedAxes { sizes: &[], strides: &[] } };
-        // without an output, no loop is kept
-        let (has_output, out, dropped) = match out {
-            Some(out) => (true, out, dropped),
-            None => (false, none, None),
-        };
-        (operands.count, operands.info, operands.has_output) = (info.count + 1, info, has_output);
+        (operands.count, operands.info, operands.has_output) = (info.count + 1, info, true);
         (operands.plain, operands.sizes) = ((info.plain)(), info.sizes);
         (operands.at, operands.sizes[0]) = (inputs.pointers(out.at), out.size);
         self.loops.truncate(0);

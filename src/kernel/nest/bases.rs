@@ -173,7 +173,7 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, '
         for (sizes, base) in of_batches.sizes.iter_mut().zip(inputs.bases) {
             *sizes = &sizes[..sizes.len() - base];
         }
-        erased.build(out.axes.sizes, Some(out), None, &of_batches)?;
+        erased.build(out.axes.sizes, out, None, &of_batches)?;
         erased.arrange(0);
         Some(Self { erased, pass: Bases { forms: &inputs.forms, out: form, arrays: PhantomData } })
     }

@@ -282,17 +282,15 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
 {
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
         if const { fits_panels::<A>() } {
-            let &Self { map, op, types, .. } = self;
+            let &Self { map, op, .. } = self;
             // SAFETY: As the caller promises.
             let one_by_one = || unsafe {
                 combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op);
             };
             if panels.width == WIDE {
-                let work = CombinePanels::<_, _, _, _, WIDE> { at, panels, map, op, types };
-                dispatch_or(work, |_| one_by_one());
+                dispatch_or(CombinePanels::<_, WIDE> { at, panels, loops: self }, |_| one_by_one());
             } else {
-                let work = CombinePanels::<_, _, _, _, NARROW> { at, panels, map, op, types };
-                dispatch_or(work, |_| one_by_one());
+                dispatch_or(CombinePanels::<_, NARROW> { at, panels, loops: self }, |_| one_by_one());
             }
         }
     }
@@ -304,24 +302,23 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
 }
 
 /// Combines panels of `N` neighbours.
-struct CombinePanels<'n, M, A, E, O, const N: usize> {
+struct CombinePanels<'n, L, const N: usize> {
     at: &'n Pointers,
     /// The caller of `ElementLoops::panels` promised their elements.
     panels: &'n Panels<'n>,
-    map: M,
-    op: O,
-    types: Invariant<(A, E)>,
+    loops: &'n L,
 }
 
-impl<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>, const N: usize> Work
-    for CombinePanels<'_, M, A, E, O, N>
+impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>, const N: usize> Work
+    for CombinePanels<'_, MapReduce<M, A, E, O>, N>
 {
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self) {
+    fn run(self) {
+        let &MapReduce { mut map, op, .. } = self.loops;
         // SAFETY: See the field.
-        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, &mut self.map, self.op) };
+        unsafe { E::panels::<A, M, O, N>(self.at, self.panels, &mut map, op) };
     }
 }
 

@@ -82,7 +82,7 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// # Panics
     /// If an array does not fit the shape.
     pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's>>> {
-        erased.build(self.shape, Some(self.out), self.dropped, self.inputs)?;
+        erased.build(self.shape, self.out, self.dropped, self.inputs)?;
         Some(Nest { erased, pass: self.pass })
     }
 }

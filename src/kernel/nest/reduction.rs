@@ -4,7 +4,7 @@ use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_pane
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
 use super::loops::{ErasedNest, InputSet, Nest, Steps, is_dense, is_worth_halving, steps};
-use super::operands::{Dropped, RawOutput, standard_len};
+use super::operands::{Dropped, RawOutput, StridedAxes, standard_len};
 use super::panels::SumLoop;
 use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
 use super::source::Source;
@@ -12,6 +12,7 @@ use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::simd::is_type;
 use crate::kernel::threads::GRAIN;
 use core::ops::{Deref, Mul};
+use core::ptr::null_mut;
 use core::slice;
 use num_traits::Zero;
 
@@ -23,7 +24,7 @@ pub(crate) struct Job<'j, 's, A> {
     pub(crate) dropped: Dropped<'j>,
     out: RawOutput<'j>,
     /// Whether the results are stored in slots of a new array, not in elements of an existing one.
-    has_slots: bool,
+    pub(crate) has_slots: bool,
     /// Stores results in the output.
     store: RowPass<'j, 's>,
 }
@@ -54,11 +55,6 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         Job::new(source, shape, dropped, standard_output(slots, out.axes.sizes, strides))
     }
 
-    #[inline]
-    pub(crate) fn has_slots(&self) -> bool {
-        self.has_slots
-    }
-
     /// The shape of the output.
     #[inline]
     pub(crate) fn out_shape(&self) -> &'j [usize] {
@@ -68,7 +64,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
     pub(crate) fn into_slots(self) -> Result<Slots<'j, 's, A>, Self> {
-        let len = if self.has_slots() { standard_len(self.out.axes) } else { None };
+        let len = if self.has_slots { standard_len(self.out.axes) } else { None };
         // SAFETY: The slots are contiguous, and the reduction had them alone.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
@@ -76,7 +72,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// The reduction as a pass to slots; `None` if the elements must be prepared, or if the outputs are no slots.
     #[inline]
     pub(crate) fn map(&mut self) -> Option<ShapePass<'_, 's>> {
-        let is_map = self.has_slots() && self.source.prepare.is_none();
+        let is_map = self.has_slots && self.source.prepare.is_none();
         let pass = ShapePass::new(self.out, self.source.inputs(), self.source.element_loops());
         is_map.then_some(ShapePass { shape: self.shape, dropped: self.dropped, ..pass })
     }
@@ -94,7 +90,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     #[inline]
     pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, Reduction<'j, 's, A>>> {
         let Self { source, shape, dropped, out, store, .. } = self;
-        erased.build(shape, Some(out), dropped, source.inputs())?;
+        erased.build(shape, out, dropped, source.inputs())?;
         Some(Nest { erased, pass: Reduction { source, store } })
     }
 }
@@ -159,7 +155,10 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         source: &'a Source<'a, A>,
         shape: &[usize],
     ) -> Option<Self> {
-        erased.build(shape, None, None, source.inputs())?;
+        // without axes of an output, no loop is kept
+        let (at, axes) = (null_mut(), StridedAxes { sizes: &[], strides: &[] });
+        erased.build(shape, RawOutput { at, size: 0, axes }, None, source.inputs())?;
+        erased.operands.has_output = false;
         Some(Self { erased, pass: Reduction { source, store: RowPass::new(source.fold()) } })
     }
 
@@ -305,7 +304,7 @@ pub(crate) fn reduce_owned<A: Clone>(
     store: &mut dyn FnMut(&mut A, A),
 ) {
     let (mut erased, element_loops) = (ErasedNest::new(), source.element_loops());
-    if erased.build(shape, Some(out.raw), dropped, source.inputs()).is_none() {
+    if erased.build(shape, out.raw, dropped, source.inputs()).is_none() {
         return;
     }
     erased.arrange(1);

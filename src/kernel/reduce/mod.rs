@@ -128,7 +128,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
     fn run(self) -> Written<'s> {
         let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         let is_small = len <= SMALL_NEST.min(STACK_BYTES / size_of::<A>());
-        if is_small && !self.has_slots() {
+        if is_small && !self.has_slots {
             return self.store_few();
         }
         self.write(len).unwrap_or_else(|job| if is_small { job.fold() } else { job.reduce() })
