@@ -73,6 +73,12 @@ pub(crate) type Loops = List<Loop, 8>;
 /// A number of steps for each loop.
 pub(crate) type Steps = List<usize, 8>;
 
+/// The strides of several steps as one.
+pub(super) fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
+    // past the last step, an offset may exceed `isize`: it is not followed
+    strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
+}
+
 /// The number of indices of loops. It may exceed `usize` for views that repeat elements.
 #[inline]
 pub(crate) fn steps(loops: &[Loop]) -> usize {
