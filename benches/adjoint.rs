@@ -163,31 +163,13 @@ fn all<T: Number + Debug + Send + Sync + 'static>(c: &mut Criterion, kind: &str)
     let x = one(&[32, 64, 56, 56]);
     let memory = x.as_slice().expect("an array in one piece, over at least one axis");
     let nhwc = x.view().permuted_axes(&[0, 2, 3, 1][..]);
-    for axes in [
-        &[0][..],
-        &[1],
-        &[2],
-        &[3],
-        &[0, 1],
-        &[0, 2],
-        &[0, 3],
-        &[1, 2],
-        &[1, 3],
-        &[2, 3],
-        &[0, 1, 2],
-        &[0, 1, 3],
-        &[0, 2, 3],
-        &[1, 2, 3],
-    ] {
+    for (axes, same) in [(&[0][..], &[0][..]), (&[1], &[3]), (&[2, 3], &[1, 2]), (&[0, 2, 3], &[0, 1, 2])] {
         cell(c, kind, "nchw", memory, &x.view(), axes);
-        let same: Vec<usize> = axes.iter().map(|&i| [0, 3, 1, 2][i]).collect();
-        let mut same = same;
-        same.sort_unstable();
-        cell(c, kind, "nhwc", memory, &nhwc, &same);
+        cell(c, kind, "nhwc", memory, &nhwc, same);
     }
     let x = one(&[14, 15, 16, 13, 12, 11]);
     let memory = x.as_slice().expect("an array in one piece, over at least one axis");
-    for axes in [&[0, 2, 4][..], &[1, 3, 5], &[0, 1], &[2, 3], &[4, 5], &[0, 5], &[0], &[4], &[5]] {
+    for axes in [&[0, 2, 4][..], &[1, 3, 5], &[2, 3], &[0, 5]] {
         cell(c, kind, "6d", memory, &x.view(), axes);
     }
 }

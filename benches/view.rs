@@ -1,5 +1,5 @@
 //! What a view costs: every form, with 1 to 6 axes, fixed and dynamic, next to `ArrayRef::broadcast` and
-//! to what one would write with it; and the same for 1 to 10^8 elements.
+//! to what one would write with it.
 
 mod progress;
 
@@ -108,59 +108,6 @@ fn every_form(c: &mut Criterion) {
     group.finish();
 }
 
-/// How a target is given, with two axes: as what, and with -1.
-fn every_target(c: &mut Criterion) {
-    let mut group = c.benchmark_group("view_target");
-    let array = Array::<f32, _>::zeros((1, 2));
-    let array = &*array;
-    macro_rules! target {
-        ($name:literal, $target:expr) => {
-            group.bench_function($name, |b| b.iter(|| black_box(array).broadcast_to(black_box($target))));
-        };
-    }
-    let (sizes, signed, wide) = ([2_usize, 2], [2, -1], vec![2_i64, -1]);
-    group.bench_function("ndarray_broadcast/array", |b| {
-        b.iter(|| black_box(array).broadcast(black_box(sizes)));
-    });
-    target!("broadcast_to/array", sizes);
-    target!("broadcast_to/array_of_signed", signed);
-    target!("broadcast_to/tuple", (2_usize, -1));
-    group.bench_function("ndarray_broadcast/slice", |b| {
-        b.iter(|| black_box(array).broadcast(IxDyn(black_box(&sizes[..]))));
-    });
-    target!("broadcast_to/slice", &sizes[..]);
-    target!("broadcast_to/slice_of_signed", &signed[..]);
-    target!("broadcast_to/vec_of_signed", &wide);
-    group.finish();
-}
-
-/// The cost does not depend on the number of elements.
-fn every_size(c: &mut Criterion) {
-    let mut group = c.benchmark_group("view_elements");
-    let row = Array::<f32, _>::zeros(10);
-    let dynamic = row.clone().into_dyn();
-    for rows in [1, 100, 10_000, 10_000_000_usize] {
-        let elements = rows * 10;
-        group.bench_function(BenchmarkId::new("ndarray_broadcast/fixed", elements), |b| {
-            b.iter(|| black_box(&*row).broadcast(black_box((rows, 10))));
-        });
-        group.bench_function(BenchmarkId::new("broadcast_to/fixed", elements), |b| {
-            b.iter(|| black_box(&*row).broadcast_to(black_box((rows, 10))));
-        });
-        group.bench_function(BenchmarkId::new("broadcast_to/dynamic", elements), |b| {
-            b.iter(|| black_box(&*dynamic).broadcast_to(black_box(&[rows, 10][..])));
-        });
-    }
-    let one = Array::<f32, _>::zeros(());
-    group.bench_function(BenchmarkId::new("broadcast_to/fixed", 1), |b| {
-        b.iter(|| black_box(&*one).broadcast_to(black_box((1, 1))));
-    });
-    group.finish();
-}
-
 fn main() {
-    progress::run(
-        Criterion::default(),
-        &[("every form", every_form), ("every target", every_target), ("every size", every_size)],
-    );
+    progress::run(Criterion::default(), &[("every form", every_form)]);
 }

@@ -105,7 +105,7 @@ impl Tape {
 
     /// `x @ weight + bias` for matrices. Further leading axes are a batch, which broadcasts.
     pub(crate) fn linear(&mut self, x: Var, weight: Var, bias: Var) -> Result<Var> {
-        let mut value = self.value(x).batch::<Ix2>()?.matmul(&self.value(weight).batch::<Ix2>()?)?;
+        let mut value = self.value(x).matmul(self.value(weight))?;
         broadcast_apply(&mut value, self.value(bias), |value, bias| *value += bias)?;
         Ok(self.record(value, move |tape, delta| {
             let (of, deltas) = (|var| tape.value(var), delta.batch::<Ix2>()?);

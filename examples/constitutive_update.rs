@@ -36,9 +36,9 @@ fn run(file: &Path) -> Result<(), Box<dyn Error>> {
     let strain = measured();
 
     // the update
-    let (c, e) = (stiffness.batch::<Ix2>()?, strain.batch::<Ix1>()?);
-    let stress = c.matvec(&e)?;
+    let stress = stiffness.matvec(&strain)?;
 
+    let (c, e) = (stiffness.batch::<Ix2>()?, strain.batch::<Ix1>()?);
     println!("Mechanical loading:\n{}", shapes(&e));
     println!("Material stiffness:\n{}", shapes(&c));
     println!("Stress:\n{}", shapes(&stress.batch::<Ix1>()?));

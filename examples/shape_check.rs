@@ -1,7 +1,7 @@
 //! Checks the broadcasts of a program from a text file, before there is an array.
 //!
 //! ```text
-//! cargo run --example shape_check [FILE]
+//! cargo run --features partial --example shape_check [FILE]
 //! ```
 //!
 //! Each line of the file is one operation, `name: shapes in -> shape out`; the name may be left out, and

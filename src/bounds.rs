@@ -11,14 +11,13 @@
 //! | axes to reduce over, `..` for all, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
 //! | axes for [`keepdims`](crate::keepdims()) | [`AxesOrAll`] |
 //! | elements to sum, or to average | [`SumElement`], [`MeanElement`] |
-//! | an array whose last axes are a base | `D: LessAxes<K>`: see [`LessAxes`] |
+//! | an array that loses one axis, or several | `D: RemoveAxis` of ndarray; `D: LessAxes<K>`: see [`LessAxes`] |
 //! | two operands of any `D` and `E`; a third one of any `F` | `D: DimMax<E>`; `D: DimMax<E, Output: DimMax<F>>` |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
 //! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
 //! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
 //! | batches of arrays of any `D` and `D2`, for an operation on both | `D: JoinBatch<B, (D2, B2), R>`: see [`JoinBatch`] |
-//! | batches for [`batch_broadcast_all`](crate::batch_broadcast_all) | [`BatchOperands`] |
 //! | the other batches of [`Batch::zip_map`](crate::Batch::zip_map) | [`FurtherBatches`] |
 //! | an operation for [`Batch::apply`](crate::Batch::apply), or the bases of a product | [`BaseOp`], [`BaseDim`] |
 //! | the base shape that a closure writes | [`ResultBase`] |
@@ -89,7 +88,7 @@
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
 
-pub use crate::batch::{BaseDim, BaseOp, BaseRank, BatchOperands, FurtherBatches, JoinBatch, ResultBase};
+pub use crate::batch::{BaseDim, BaseOp, BaseRank, FurtherBatches, JoinBatch, ResultBase};
 pub use crate::map::{ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands};
 pub use crate::reduce::{MeanElement, SumElement};
 pub use crate::shape::{

@@ -72,10 +72,10 @@
 //!
 //! | to | call |
 //! |---|---|
-//! | sum, average, find extremes | [`x.sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`reduce_axes`](Reduce::reduce_axes). All axes are `..`; with [`keepdims(axes)`](keepdims()) they stay with size 1 |
+//! | sum, average, find extremes | [`x.sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`argmax_axes`](Reduce::argmax_axes), [`reduce_axes`](Reduce::reduce_axes). All axes are `..`; with [`keepdims(axes)`](keepdims()) they stay with size 1 |
 //! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to), [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to); also [`mean_to`](Reduce::mean_to), [`max_to`](Reduce::max_to), [`min_to`](Reduce::min_to), [`reduce_to`](Reduce::reduce_to) |
 //! | sum the results of a closure | [`fused((&x, &y), f)`](fused()), then any reduction |
-//! | find a position, a distance, a variance | the recipes for [argmax](guide::recipes#the-position-of-the-largest-element), [distances](guide::recipes#distances-of-all-pairs), [mean and variance](guide::recipes#mean-and-variance) |
+//! | find a distance, a variance | the recipes for [distances](guide::recipes#distances-of-all-pairs), [mean and variance](guide::recipes#mean-and-variance) |
 //!
 //! # Compute
 //!
@@ -83,7 +83,8 @@
 //! |---|---|
 //! | compute in one pass | [`broadcast_map((&x, &y), f)`](broadcast_map()), in place [`broadcast_apply`](broadcast_apply()), by value [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map) |
 //! | own the elements of a view | [`materialize`](Materialize::materialize), [`materialize_into`](Materialize::materialize_into) |
-//! | multiply many matrices | [`batch`](BatchAxes::batch), then [`matmul`](Batch::matmul), [`matvec`](Batch::matvec) or [`zip_map`](Batch::zip_map) with a closure |
+//! | multiply many matrices | [`x.matmul(&w)`](Products::matmul), [`matvec`](Products::matvec), [`vecmat`](Products::vecmat), [`inner`](Products::inner), [`outer`](Products::outer) |
+//! | apply a closure to many matrices | [`batch`](BatchAxes::batch), then [`zip_map`](Batch::zip_map); [`apply_into`](Batch::apply_into) writes products into an array |
 //! | use several threads | `.par()` of [an array](Reduce::par), of [`fused`](Fused::par) operands, of [a batch](Batch::par), of the [operands](ParOperands::par) of a map |
 //!
 //! # Errors
@@ -96,8 +97,8 @@
 //! # Features
 //!
 //! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std` and needs `alloc`.
-//! - `partial` (default) has shapes with unknown sizes, in the module [`partial`]. Without it, the crate builds in a fifth less
-//!   time.
+//! - `partial`: the module [`partial`] has shapes with unknown sizes, for programs that check shapes before they have the arrays.
+//!   It makes the crate's build a third longer.
 //! - `rayon`: `.par()` uses several threads. Without it, the calling thread does the work.
 //!
 //! # Versions
@@ -106,6 +107,7 @@
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "partial"), allow(dead_code, unused_imports, reason = "what only `partial` uses"))]
+#![cfg_attr(not(feature = "partial"), allow(rustdoc::broken_intra_doc_links, reason = "links to `partial`"))]
 
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -133,7 +135,7 @@ pub mod guide;
 pub mod partial;
 pub mod prelude;
 
-pub use batch::{Batch, BatchAxes, IntoBatch, base_op, batch_broadcast, batch_broadcast_all};
+pub use batch::{Batch, BatchAxes, IntoBatch, Products, base_op, batch_broadcast};
 pub use error::{BroadcastError, ErrorKind, Returned};
 pub use map::{IntoBroadcastMap, Materialize, Par, ParOperands, broadcast_apply, broadcast_map};
 pub use reduce::{Fused, Reduce, fused};

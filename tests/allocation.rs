@@ -316,14 +316,14 @@ fn products_need_little_memory() {
         let used = peak(|| a.apply_into(base_op::MatMul, &b, out).expect("a product"));
         assert!(used <= 3 << 16, "{used} bytes");
     }
-    let n = 1 << 11;
+    let n = 1 << 10;
     let (a, b) = (Array::<u8, _>::ones((n, 1)), Array::<u8, _>::ones((1, n)));
     product_into([&a.view(), &b.view()], &mut Array::<u8, _>::zeros((n, n)));
     product_into([&a.view(), &b.view()], &mut Array::<u8, _>::zeros((n, n).f()));
     let mut gaps = Array::<u8, _>::zeros((n, 2 * n));
     product_into([&a.view(), &b.view()], &mut *gaps.slice_mut(ndarray::s![..;-1, ..;2]));
     assert_eq!(gaps.iter().filter(|&&x| x == 1).count(), n * n);
-    let n = 1 << 19;
+    let n = 1 << 18;
     let column = Array::<u8, _>::ones((8, 1));
     let (stretched, ones) = (column.broadcast((8, n)).expect("a shape"), Array::<u8, _>::zeros((n, 3)));
     product_into([&stretched, &ones.view()], &mut Array::<u8, _>::zeros((8, 3)));
@@ -460,11 +460,14 @@ fn applies_and_copies_allocate_scratch_alone() {
     assert_eq!(allocations(|| column.broadcast_to((300, 200)).map(|view| view.materialize())), 1);
 }
 
-/// Of up to 4 axes, whatever their layout; tiles of some are copied to scratch. Three kinds allocate more.
+/// Of up to 4 axes, whatever their layout; tiles of some are copied to scratch. Four kinds allocate more.
 #[test]
 fn forms_allocate_their_result_and_scratch_alone() {
-    // matrices that are not contiguous are copied; placed axes are lists; an array by value is made by the form
-    let allocates = ["matmul", "matvec", "vecmat", "sum_in_dim", "add_sum_in_dim_to", "into_broadcast_map"];
+    // matrices that are not contiguous are copied; placed axes are lists; an array by value is made by the form, and so are numbers of
+    // positions, which need the elements in order
+    let of_products = ["matmul", "matvec", "vecmat"];
+    let of_lists = ["sum_in_dim", "add_sum_in_dim_to", "into_broadcast_map", "argmax_axes", "argmin_axes"];
+    let allocates = [&of_products[..], &of_lists].concat();
     let (x, y) = (Array::<f64, _>::ones((4, 6, 5)), Array::<f64, _>::ones((1, 6, 1)));
     for (x, y) in [(x.view(), y.view()), (x.slice(ndarray::s![.., ..;-1, ..]), y.view())] {
         for axes in [&[][..], &[0], &[1], &[2], &[0, 2], &[0, 1, 2]] {
@@ -566,7 +569,7 @@ fn clashes_leak_nothing() {
         .collect();
     let mut errors = 0;
     for (i, a) in shapes.iter().enumerate() {
-        for b in &shapes[i..] {
+        for b in common::sample(4, &shapes[i..]) {
             let before = LIVE.get();
             errors += usize::from(black_box(a.merge(b)).is_err());
             errors += usize::from(black_box(infer_shape(a, b)).is_err());
@@ -574,5 +577,5 @@ fn clashes_leak_nothing() {
             assert_eq!(LIVE.get(), before, "{a} and {b}");
         }
     }
-    assert!(errors > 10_000, "{errors}");
+    assert!(errors > 5_000, "{errors}");
 }

@@ -6,11 +6,6 @@
 //! The program prints a digest of all bits, which `.ci/determinism` compares with that of a build without AVX2.
 //! `DETERMINISM_CASES` sets the number of cases.
 
-/// With more terms than code that is not optimised adds in a short time.
-#[cfg(not(debug_assertions))]
-#[path = "reduce/accuracy.rs"]
-mod accuracy;
-
 use common::forms::{Call, Element, Form, forms};
 use common::{Choices, Layout, Random, Spacing};
 use ndarray::{Array, ArrayViewD, Dimension, Ix1, Ix2, LinalgScalar};

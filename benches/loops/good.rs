@@ -231,35 +231,10 @@ plain!(row_over_all<T>(out: &mut [T], x: &[T], row: &[T]) {
     out[0] = parts.folded(row.len(), super::plus);
 });
 
-plain!(column_over_0<T>(out: &mut [T], x: &[T], column: &[T]) {
-    let width = out.len();
-    out.fill(T::zero());
-    let (fours, fours_of_column) = (x.chunks_exact(4 * width), column.chunks_exact(4));
-    let (rest, rest_of_column) = (fours.remainder(), fours_of_column.remainder());
-    for (x, c) in fours.zip(fours_of_column) {
-        let ([p, q], [r, s]) = ([0, 1].map(|i| &x[i * width..][..width]), [2, 3].map(|i| &x[i * width..][..width]));
-        for ((((out, &p), &q), &r), &s) in out.iter_mut().zip(p).zip(q).zip(r).zip(s) {
-            *out += (p * c[0] + q * c[1]) + (r * c[2] + s * c[3]);
-        }
-    }
-    for (x, &c) in rest.chunks_exact(width).zip(rest_of_column) {
-        for (out, &x) in out.iter_mut().zip(x) {
-            *out += x * c;
-        }
-    }
-});
 plain!(column_over_1<T>(out: &mut [T], x: &[T], column: &[T]) {
     let width = x.len() / out.len();
     for ((out, x), &c) in out.iter_mut().zip(x.chunks_exact(width)).zip(column) {
         *out = super::lane(x, x, T::zero(), super::plus, |x, _| x * c);
-    }
-});
-plain!(farthest_over_0<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
-    super::columns(out, (x, row, 0), T::zero(), super::larger, |x, r| (x - r).abs());
-});
-plain!(farthest_over_1<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
-    for (out, x) in out.iter_mut().zip(x.chunks_exact(row.len())) {
-        *out = super::lane(x, row, T::zero(), super::larger, |x, r| (x - r).abs());
     }
 });
 plain!(distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {

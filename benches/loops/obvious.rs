@@ -79,37 +79,10 @@ plain!(row_over_all<T>(out: &mut [T], x: &[T], row: &[T]) {
     }
     out[0] = sum;
 });
-plain!(column_over_0<T>(out: &mut [T], x: &[T], column: &[T]) {
-    out.fill(T::zero());
-    for (x, &c) in x.chunks_exact(out.len()).zip(column) {
-        for (out, &x) in out.iter_mut().zip(x) {
-            *out += x * c;
-        }
-    }
-});
 plain!(column_over_1<T>(out: &mut [T], x: &[T], column: &[T]) {
     let width = x.len() / out.len();
     for ((out, x), &c) in out.iter_mut().zip(x.chunks_exact(width)).zip(column) {
         *out = x.iter().fold(T::zero(), |sum, &x| sum + x * c);
-    }
-});
-plain!(farthest_over_0<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
-    out.fill(T::zero());
-    for x in x.chunks_exact(row.len()) {
-        for ((out, &x), &r) in out.iter_mut().zip(x).zip(row) {
-            let distance = (x - r).abs();
-            if distance > *out {
-                *out = distance;
-            }
-        }
-    }
-});
-plain!(farthest_over_1<T: Real>(out: &mut [T], x: &[T], row: &[T]) {
-    for (out, x) in out.iter_mut().zip(x.chunks_exact(row.len())) {
-        *out = x.iter().zip(row).fold(T::zero(), |top, (&x, &r)| {
-            let distance = (x - r).abs();
-            if distance > top { distance } else { top }
-        });
     }
 });
 plain!(distances<T>(out: &mut [T], x: &[T], y: &[T], len: usize) {

@@ -8,10 +8,6 @@ use ndarray::{Array, Dimension, IntoDimension};
 use ndarray_broadcast::prelude::*;
 use std::hint::black_box;
 
-plain!(copy_three<T>(out: &mut [T], row: &[T]) {
-    let &[r, g, b] = row else { return };
-    out.chunks_exact_mut(3).for_each(|out| out.copy_from_slice(&[r, g, b]));
-});
 plain!(fill<T>(out: &mut [T], values: &[T], width: usize) {
     for (out, &x) in out.chunks_exact_mut(width).zip(values.iter().cycle()) {
         out.fill(x);
@@ -77,10 +73,4 @@ pub(crate) fn all(c: &mut Criterion) {
     rows_and_columns::<f64>(c, "_f64", &[8, 256, 2048]);
     rows_and_columns::<i32>(c, "_i32", &[8, 256, 2048]);
     copy::<f32, _, _>(c, "copy_256_1_64_to_256_64_64", (256, 1, 64), (256, 64, 64), both!(repeat(64, 64)));
-    copy::<f32, _, _>(c, "copy_3_to_512_512_3", (1, 1, 3), (512, 512, 3), both!(copy_three()));
-    copy::<f32, _, _>(c, "copy_channels", (1, 64, 1, 1), (32, 64, 56, 56), both!(fill(56 * 56)));
-    let name = "copy_32_1_1_128_to_32_8_128_128";
-    copy::<f32, _, _>(c, name, (32, 1, 1, 128), (32, 8, 128, 128), both!(repeat(128, 1024)));
-    let name = "copy_1_16_1_1_to_1_16_320_320";
-    copy::<f32, _, _>(c, name, (1, 16, 1, 1), (1, 16, 320, 320), both!(fill(320 * 320)));
 }

@@ -1,8 +1,9 @@
 //! The two kinds of pass that compute an operation on all bases: a map of two placed views, and products of matrices.
 
 use super::{Executor, ResultMemory};
+use crate::kernel::map::{each, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Inputs;
+use crate::kernel::nest::{Inputs, MapElement, SharedVisitor, Threads, Visit, Write};
 use crate::shape::sizes_mut;
 use crate::view::place;
 use ndarray::{ArrayRef, ArrayView, Dimension, LinalgScalar};
@@ -42,7 +43,28 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> f
         let batch = out.shape().len() - (first + trailing).max(second);
         let a: ArrayView<A, O::Dim> = place_operand(a, first, out.shape(), batch, trailing);
         let b: ArrayView<A2, O::Dim> = place_operand(b, second, out.shape(), batch, 0);
-        executor.map(self.op, &Inputs::from((&*a, &*b)), out)
+        let (inputs, visitor, threads) = (Inputs::from((&*a, &*b)), Operator(self.op), executor.threads());
+        let new = SharedVisitor::shared(Write(visitor)).on(threads.as_ref().map(Threads::of_slots));
+        let existing = SharedVisitor::shared(visitor).on(threads);
+        out.write(|memory| to_new(memory, &inputs, &new), |out| each(out, &inputs, &existing))
+    }
+}
+
+/// An operator between elements, for the kernel.
+#[derive(Clone, Copy)]
+struct Operator<F>(F);
+
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> MapElement<T, (A, A2)> for Operator<F> {
+    #[inline(always)]
+    fn map(&mut self, (&x, &y): (&A, &A2)) -> T {
+        (self.0)(x, y)
+    }
+}
+
+impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Operator<F> {
+    #[inline(always)]
+    fn visit(&mut self, out: &mut T, (&x, &y): (&A, &A2)) {
+        *out = (self.0)(x, y);
     }
 }
 

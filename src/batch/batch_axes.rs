@@ -1,6 +1,6 @@
 //! Splitting the axes of an array, or of a view by value, into batch and base.
 
-use super::Batch;
+use super::{Batch, Serial};
 use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::LessAxes;
@@ -182,11 +182,11 @@ impl<'a, A, D: Dimension> IntoBatch<'a, A, D> for ArrayView<'a, A, D> {
     where
         D: LessAxes<K>,
     {
-        Batch::new(self, K::default().ndim())
+        Batch::new(self, K::default().ndim(), Serial)
     }
 
     #[inline]
     fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>> {
-        Batch::new(self, base_ndim)
+        Batch::new(self, base_ndim, Serial)
     }
 }

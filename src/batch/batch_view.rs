@@ -66,16 +66,16 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     pub fn par(&self) -> Batch<'a, A, D, B, Parallel> {
         Batch { view: self.view.clone(), base: self.base, base_dim: PhantomData, executor: Parallel }
     }
-
-    /// The view with its last `base` axes as the base. If `B` has a fixed number of axes, `base` is that number.
-    #[inline]
-    pub(super) fn new(view: ArrayView<'a, A, D>, base: usize) -> Result<Self> {
-        BatchShape::new(view.shape(), base)?;
-        Ok(Self { view, base, base_dim: PhantomData, executor: Serial })
-    }
 }
 
 impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
+    /// The view with its last `base` axes as the base. If `B` has a fixed number of axes, `base` is that number.
+    #[inline]
+    pub(super) fn new(view: ArrayView<'a, A, D>, base: usize, executor: X) -> Result<Self> {
+        BatchShape::new(view.shape(), base)?;
+        Ok(Self { view, base, base_dim: PhantomData, executor })
+    }
+
     /// The array and the number of its base axes.
     #[inline]
     pub(super) fn part(&self) -> (&ArrayRef<A, D>, usize) {

@@ -1,8 +1,6 @@
 //! Where batches are computed: on the calling thread or on several.
 
-use super::ResultMemory;
-use crate::kernel::map::{each, par_each, par_to_new, to_new};
-use crate::kernel::nest::{Inputs, MapElement, Visit, Visitor, Write};
+use crate::kernel::nest::Threads;
 use crate::kernel::product::{par_products_into, products_into};
 use ndarray::{ArrayRef, Dimension, LinalgScalar};
 
@@ -25,14 +23,9 @@ type Products<T, D, D2, E> = fn(&mut ArrayRef<T, E>, (&ArrayRef<T, D>, &ArrayRef
     note = "after `.par()`, all elements must be `Send` and `Sync`"
 )]
 pub trait Executor<T, A, A2>: Copy {
-    /// Writes the results of an operator.
+    /// The threads that share the elements of a map.
     #[doc(hidden)]
-    fn map<O: ResultMemory<T>>(
-        self,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-        inputs: &Inputs<'_, (A, A2)>,
-        out: O,
-    ) -> O::Written;
+    fn threads(self) -> Option<Threads<T, (A, A2)>>;
 
     /// The function for products of matrices.
     #[doc(hidden)]
@@ -41,17 +34,10 @@ pub trait Executor<T, A, A2>: Copy {
         T: LinalgScalar;
 }
 
-impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
+impl<T, A, A2> Executor<T, A, A2> for Serial {
     #[inline]
-    fn map<O: ResultMemory<T>>(
-        self,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-        inputs: &Inputs<'_, (A, A2)>,
-        out: O,
-    ) -> O::Written {
-        let op = Operator(op);
-        let new = |new| to_new(new, inputs, &Visitor::new(Write(op)));
-        out.write(new, |out| each(out, inputs, &Visitor::new(op)))
+    fn threads(self) -> Option<Threads<T, (A, A2)>> {
+        None
     }
 
     #[inline]
@@ -63,16 +49,10 @@ impl<T, A: Copy, A2: Copy> Executor<T, A, A2> for Serial {
     }
 }
 
-impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, A, A2> for Parallel {
+impl<T: Send + Sync, A: Send + Sync, A2: Send + Sync> Executor<T, A, A2> for Parallel {
     #[inline]
-    fn map<O: ResultMemory<T>>(
-        self,
-        op: impl Fn(A, A2) -> T + Copy + Sync,
-        inputs: &Inputs<'_, (A, A2)>,
-        out: O,
-    ) -> O::Written {
-        let op = Operator(op);
-        out.write(|new| par_to_new(new, inputs, op), |out| par_each(out, inputs, op))
+    fn threads(self) -> Option<Threads<T, (A, A2)>> {
+        Some(Threads::new())
     }
 
     #[inline]
@@ -81,23 +61,5 @@ impl<T: Send + Sync, A: Copy + Send + Sync, A2: Copy + Send + Sync> Executor<T, 
         T: LinalgScalar,
     {
         par_products_into
-    }
-}
-
-/// An operator between elements, for the kernel.
-#[derive(Clone, Copy)]
-struct Operator<F>(F);
-
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> MapElement<T, (A, A2)> for Operator<F> {
-    #[inline(always)]
-    fn map(&mut self, (&x, &y): (&A, &A2)) -> T {
-        (self.0)(x, y)
-    }
-}
-
-impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Operator<F> {
-    #[inline(always)]
-    fn visit(&mut self, out: &mut T, (&x, &y): (&A, &A2)) {
-        *out = (self.0)(x, y);
     }
 }

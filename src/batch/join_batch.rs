@@ -34,7 +34,9 @@ use ndarray::{DimAdd, DimMax, Dimension};
 /// ndarray's `DimMax` for arrays without a base.
 #[diagnostic::on_unimplemented(
     message = "the number of axes of a result is not known: of `{Self}` with base `{B}`, and the other batches `{Others}`",
-    label = "a bound is missing",
+    label = "an array has fewer axes than the operation needs, or a bound is missing",
+    note = "a matrix is the last two axes of an array, a vector the last one: a matrix and a vector `v` go with \
+            `x.matvec(&v)?`, a vector and a matrix with `v.vecmat(&x)?`, and two vectors with `u.inner(&v)?`",
     note = "in code that is generic over dimension types, add the bound `D: JoinBatch<{B}, {Others}, {R}>`, which is in \
             `ndarray_broadcast::bounds`"
 )]

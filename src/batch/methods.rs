@@ -5,7 +5,27 @@ use crate::error::Result;
 use core::ops;
 use ndarray::{Array, DimMax, Dimension, Ix0, Ix1, Ix2, LinalgScalar};
 
-impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
+/// By hand: `impl<A, …> Batch<'_, A, …> { pub fn add<A2, …>(&self, other: &Batch<'_, A2, …>) -> … }`.
+macro_rules! elementwise {
+    ($($(#[$doc:meta])* $method:ident $Op:ident;)*) => {
+        impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {$(
+            $(#[$doc])*
+            pub fn $method<A2: Copy, D2: Dimension, B2: Dimension>(
+                &self,
+                other: &Batch<'_, A2, D2, B2>,
+            ) -> Result<Array<A::Output, D::Whole>>
+            where
+                A: Copy + ops::$Op<A2, Output: Copy>,
+                B: DimMax<B2>,
+                D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
+                X: Executor<A::Output, A, A2>,
+            {
+                self.apply(base_op::$Op, other)
+            }
+        )*}
+    };
+}
+elementwise! {
     /// Sums, element by element.
     ///
     /// # Shapes
@@ -34,18 +54,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 needs equal bases. To check for equal bases, compare `base_shape()`.
-    pub fn add<A2: Copy, D2: Dimension, B2: Dimension>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>>
-    where
-        A: Copy + ops::Add<A2, Output: Copy>,
-        B: DimMax<B2>,
-        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
-        X: Executor<A::Output, A, A2>,
-    {
-        self.apply(base_op::Add, other)
-    }
+    add Add;
 
     /// Differences, element by element.
     ///
@@ -68,18 +77,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `a - b` of NEML2's tensors.
-    pub fn sub<A2: Copy, D2: Dimension, B2: Dimension>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>>
-    where
-        A: Copy + ops::Sub<A2, Output: Copy>,
-        B: DimMax<B2>,
-        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
-        X: Executor<A::Output, A, A2>,
-    {
-        self.apply(base_op::Sub, other)
-    }
+    sub Sub;
 
     /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
     ///
@@ -103,18 +101,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `a * b` of NEML2's `Scalar` with its other tensors.
-    pub fn mul<A2: Copy, D2: Dimension, B2: Dimension>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>>
-    where
-        A: Copy + ops::Mul<A2, Output: Copy>,
-        B: DimMax<B2>,
-        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
-        X: Executor<A::Output, A, A2>,
-    {
-        self.apply(base_op::Mul, other)
-    }
+    mul Mul;
 
     /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
     ///
@@ -137,19 +124,31 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `a / b` of NEML2's tensors with its `Scalar`.
-    pub fn div<A2: Copy, D2: Dimension, B2: Dimension>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>>
-    where
-        A: Copy + ops::Div<A2, Output: Copy>,
-        B: DimMax<B2>,
-        D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
-        X: Executor<A::Output, A, A2>,
-    {
-        self.apply(base_op::Div, other)
-    }
+    div Div;
+}
 
+/// By hand: `impl<A, …> Batch<'_, A, …> { pub fn matvec<…>(&self, other: &Batch<'_, A, …>) -> … }`, for bases `Ix2` and `Ix1` and
+/// results of base `Ix1`.
+macro_rules! products {
+    ($($(#[$doc:meta])* $method:ident $Op:ident $B:ident $B2:ident $R:ident;)*) => {
+        impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {$(
+            $(#[$doc])*
+            pub fn $method<D2: Dimension, B2: BaseDim<$B2>>(
+                &self,
+                other: &Batch<'_, A, D2, B2>,
+            ) -> Result<Array<A, D::Whole>>
+            where
+                A: LinalgScalar,
+                B: BaseDim<$B>,
+                D: JoinBatch<B, (D2, B2), $R>,
+                X: Executor<A, A, A>,
+            {
+                self.apply(base_op::$Op, other)
+            }
+        )*}
+    };
+}
+products! {
     /// Matrices times vectors: `(m,n),(n)->(m)`.
     ///
     /// # Shapes
@@ -186,18 +185,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// `C * strain` of NEML2's `SSR4` and `SR2`; `numpy.matvec(c, strain)`;
     /// `torch.einsum("...mn,...n->...m", c, strain)`.
     #[doc(alias("mv", "dot"))]
-    pub fn matvec<D2: Dimension, B2: BaseDim<Ix1>>(
-        &self,
-        other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        B: BaseDim<Ix2>,
-        D: JoinBatch<B, (D2, B2), Ix1>,
-        X: Executor<A, A, A>,
-    {
-        self.apply(base_op::MatVec, other)
-    }
+    matvec MatVec Ix2 Ix1 Ix1;
 
     /// Vectors times matrices: `(n),(n,m)->(m)`.
     ///
@@ -220,18 +208,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Equivalents
     /// `numpy.vecmat(v, m)`, without its conjugation.
-    pub fn vecmat<D2: Dimension, B2: BaseDim<Ix2>>(
-        &self,
-        other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        B: BaseDim<Ix1>,
-        D: JoinBatch<B, (D2, B2), Ix1>,
-        X: Executor<A, A, A>,
-    {
-        self.apply(base_op::VecMat, other)
-    }
+    vecmat VecMat Ix1 Ix2 Ix1;
 
     /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
     ///
@@ -256,18 +233,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// # Equivalents
     /// `a * b` of two of NEML2's `SSR4`; `numpy.matmul(a, b)` of arrays of two axes and more; `torch.bmm`.
     #[doc(alias("bmm", "mm", "dot", "gemm"))]
-    pub fn matmul<D2: Dimension, B2: BaseDim<Ix2>>(
-        &self,
-        other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        B: BaseDim<Ix2>,
-        D: JoinBatch<B, (D2, B2), Ix2>,
-        X: Executor<A, A, A>,
-    {
-        self.apply(base_op::MatMul, other)
-    }
+    matmul MatMul Ix2 Ix2 Ix2;
 
     /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
     ///
@@ -292,19 +258,10 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// # Equivalents
     /// `a.inner(b)` of NEML2's `SR2`; `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation.
     #[doc(alias("vecdot", "dot"))]
-    pub fn inner<D2: Dimension, B2: BaseDim<Ix1>>(
-        &self,
-        other: &Batch<'_, A, D2, B2>,
-    ) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        B: BaseDim<Ix1>,
-        D: JoinBatch<B, (D2, B2), Ix0>,
-        X: Executor<A, A, A>,
-    {
-        self.apply(base_op::Inner, other)
-    }
+    inner Inner Ix1 Ix1 Ix0;
+}
 
+impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
     ///
     /// # Shapes

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
 //! | what is the joint batch shape? | [`batch_broadcast`](mod@batch_broadcast); its number of axes as a type: [`join_batch`] |
-//! | how is an operation applied to bases? | [`apply`]: an operation of [`operations`] checks the bases and gives a [`base_pass`], which an [`executor`] runs; [`methods`] has each as a method |
+//! | how is an operation applied to bases? | [`apply`]: an operation of [`operations`] checks the bases and gives a [`base_pass`], which an [`executor`] runs; [`methods`] has each as a method, and [`products`] some of arrays |
 //! | how is a closure applied to bases? | [`zip_map`], with a shape for the result, or a [`Signature`](crate::Signature): [`result_base`] |
 //! | which sum is the adjoint? | [`sum_batch`] |
 
@@ -21,17 +21,19 @@ mod executor;
 mod join_batch;
 mod methods;
 mod operations;
+mod products;
 mod result_base;
 mod result_memory;
 mod sum_batch;
 mod zip_map;
 
 pub use batch_axes::{BaseRank, BatchAxes, IntoBatch};
-pub use batch_broadcast::{BatchOperands, batch_broadcast, batch_broadcast_all};
+pub use batch_broadcast::batch_broadcast;
 pub use batch_view::Batch;
 pub use executor::{Parallel, Serial};
 pub use join_batch::JoinBatch;
 pub use operations::{BaseDim, BaseOp, base_op};
+pub use products::Products;
 pub use result_base::ResultBase;
 pub use zip_map::FurtherBatches;
 

@@ -3,68 +3,24 @@
 use super::apply::batch_result;
 use super::{Batch, JoinBatch, Parallel, ResultBase, Serial};
 use crate::error::Result;
-use crate::kernel::bases::{for_each_base, par_for_each_base};
+use crate::kernel::bases::{for_each_base, on_this_thread, on_threads};
 use crate::kernel::nest::BaseInputs;
 use crate::sealed::Sealed;
 use crate::shape::{BatchShape, batch_ndim, check_batches_into, sizes};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
-    /// Applies a closure to the base of each batch element.
-    ///
-    /// `f` is `FnMut(ArrayView<A, B>, ArrayViewMut<O, R>)`; after [`par`](Self::par), it is `Fn` and `Sync`.
-    ///
-    /// # Shapes
-    /// The batch shape, then `base`: a shape, or a [`Signature`](crate::Signature) that gives it. `f` gets a view
-    /// of a base and a mutable view of the result's base, which is filled with the element type's default. The order of the
-    /// batch elements is unspecified. For an empty batch, the result is empty and `f` is not called. A base may be
-    /// empty or `()`.
-    ///
-    /// # Errors
-    /// In this order:
-    /// [`InvalidSize`](crate::ErrorKind::InvalidSize) for a negative size or one above `isize::MAX`;
-    /// [`OperandCount`](crate::ErrorKind::OperandCount) for a signature with another number of operands;
-    /// [`ResultCount`](crate::ErrorKind::ResultCount) for a signature with several results;
-    /// any other error of [`Signature::resolve`](crate::Signature::resolve);
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array1, ArrayView2, Ix2};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let a = array![[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]];
-    /// let traces: Array1<f64> = a.batch::<Ix2>()?.map((), |m: ArrayView2<f64>, mut t| t[()] = m.diag().sum())?;
-    /// assert_eq!(traces, array![5.0, 13.0]);
-    /// assert!(a.batch::<Ix2>()?.map([-1], |_, _: ndarray::ArrayViewMut1<f64>| ()).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `jax.vmap(f)(a)`, `torch.vmap(f)(a)`, `numpy.vectorize(f, signature="(m,n)->()")(a)`, for any number of batch
-    /// axes at once. Each view of a base of dynamic rank with more than 4 axes costs an allocation.
-    #[doc(alias("vmap", "vectorize", "apply_along_axis", "map_axis"))]
-    pub fn map<T: ResultBase<R>, R: Dimension, O: Clone + Default, F>(
-        &self,
-        base: T,
-        f: F,
-    ) -> Result<Array<O, D::Whole>>
-    where
-        D: JoinBatch<B, (), R>,
-        (): BaseClosure<Self, O, R, F>,
-    {
-        self.zip_map((), base, f)
-    }
-
-    /// Applies a closure to the bases of this batch and of one other, or of a tuple of two others, with the batches
-    /// broadcast.
+    /// Applies a closure to the bases of this batch and of the others: none, which is `()`, one other batch, or a tuple of two,
+    /// with the batches broadcast.
     ///
     /// `f` takes a view of each base, in this order, and then a mutable view of the result's base: with one other batch, it
     /// is `FnMut(ArrayView<A, B>, ArrayView<A2, B2>, ArrayViewMut<O, R>)`. After [`par`](Self::par), it is `Fn` and `Sync`.
     ///
     /// # Shapes
-    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast()), then `base`, as in
-    /// [`map`](Self::map).
+    /// The joint batch shape, as in [`batch_broadcast`](super::batch_broadcast()), then `base`: a shape, or a
+    /// [`Signature`](crate::Signature) that gives it. The result's base is filled with the element type's default. The order of
+    /// the batch elements is unspecified. For an empty batch, the result is empty and `f` is not called. A base may be
+    /// empty or `()`.
     ///
     /// # Errors
     /// In this order:
@@ -91,6 +47,8 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// assert_eq!((stress.dim(), stress[[7, 0, 1, 3]]), ((1000, 1, 2, 6), 6.0));
     /// let checked = c.zip_map(&strain, Signature::new("(m,n),(n)->(m)")?, times)?;
     /// assert_eq!(checked, stress);
+    /// let traces = c.zip_map((), (), |c: ArrayView2<f64>, mut trace| trace[()] = c.diag().sum())?;
+    /// assert_eq!(traces, ndarray::array![6.0, 6.0]);
     /// let scale = ndarray::array![1.0, 10.0];
     /// let scaled = |c: ArrayView2<f64>, e: ArrayView1<f64>, k: ArrayView0<f64>, mut s: ArrayViewMut1<f64>| {
     ///     s.assign(&(c.dot(&e) * k[()]));
@@ -107,9 +65,9 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// ```
     ///
     /// # Equivalents
-    /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `torch.vmap` once
-    /// for each batch axis.
-    #[doc(alias("vmap", "vectorize", "gufunc"))]
+    /// A generalised ufunc of NumPy, `numpy.vectorize(f, signature="(m,n),(n)->(m)")(c, strain)`; `jax.vmap` and `torch.vmap` once
+    /// for each batch axis. Each view of a base of dynamic rank with more than 4 axes costs an allocation.
+    #[doc(alias("vmap", "vectorize", "gufunc", "apply_along_axis", "map_axis"))]
     pub fn zip_map<S, T, R: Dimension, O: Clone + Default, F>(
         &self,
         others: S,
@@ -248,7 +206,7 @@ macro_rules! further_batches {
             ) {
                 let $others = self;
                 let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
-                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out));
+                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), on_this_thread);
             }
         }
 
@@ -266,7 +224,7 @@ macro_rules! further_batches {
             ) {
                 let $others = self;
                 let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
-                par_for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out));
+                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), on_threads);
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use super::caller::{Caller, RESOLVE};
 use super::shape::{Align, Shape, signed};
-use super::{BroadcastError, ErrorKind, Mark, Report};
+use super::{BroadcastError, ErrorKind, Fault, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt::{self, Display};
 use core::mem::ManuallyDrop;
@@ -68,7 +68,7 @@ impl ErrorBuilder {
             label: None,
             subject: Box::default(),
             detail: String::new(),
-            position: None,
+            fault: None,
             sizes: Vec::new(),
             clash: None,
             marks: Vec::new(),
@@ -112,22 +112,11 @@ impl ErrorBuilder {
         self
     }
 
-    /// Sets the axis at fault.
-    pub(crate) fn at(mut self, axis: i128) -> Self {
-        self.0.position = Some(axis);
-        self
-    }
-
-    /// Adds carets to the picture.
+    /// Sets the axis at fault, the axes with a caret in the picture, and the sizes.
     #[inline(never)]
-    pub(crate) fn marks(mut self, marks: &[Mark]) -> Self {
+    pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[&dyn Display]) -> Self {
+        self.0.fault = Some(Fault::Axis(axis));
         self.0.marks.extend_from_slice(marks);
-        self
-    }
-
-    /// Adds the sizes at fault.
-    #[inline(never)]
-    pub(crate) fn sizes(mut self, sizes: &[&dyn Display]) -> Self {
         for size in sizes {
             self.0.sizes.push(format!("{size}"));
         }
@@ -154,12 +143,12 @@ impl ErrorBuilder {
         shapes: [usize; 2],
         note: &str,
     ) -> BroadcastError {
-        let &Caller { axis: word, rule, numbered: (from, of), .. } = self.0.caller;
+        let &Caller { axis: word, rule, numbered: (from, noun), .. } = self.0.caller;
         let ([first, second], count) = (shapes, self.0.operands);
         let second: &dyn Display = if second == count { &"the output" } else { &second };
-        let numbers = if count < from { String::new() } else { format!(" ({of} {first} and {second})") };
+        let numbers = if count < from { String::new() } else { format!(" ({noun} {first} and {second})") };
         self.0.clash = Some(shapes);
-        let builder = self.at(axis as i128).marks(&[Mark::Result(axis)]).sizes(&[a, b]);
+        let builder = self.at(axis as i128, &[Mark::Result(axis)], &[a, b]);
         let builder = builder.subject(&format_args!("{word} {axis}"));
         fail!(builder, Incompatible, "sizes {a} and {b}{numbers}, expected {rule}{note}")
     }
@@ -188,7 +177,7 @@ impl ErrorBuilder {
         let (what, range) = (if keeps { "-1 or a size" } else { "a size" }, "from 0 to isize::MAX");
         let note = if size == -1 { " (-1 keeps a size in `broadcast_to` only)" } else { "" };
         let (mark, size) = (Mark::Shape(self.0.operands, axis), signed(size));
-        let builder = self.at(axis as i128).marks(&[mark]).sizes(&[&size]);
+        let builder = self.at(axis as i128, &[mark], &[&size]);
         fail!(builder, InvalidSize, "axis {axis} of the target is {size}, expected {what} {range}{note}")
     }
 
@@ -198,7 +187,7 @@ impl ErrorBuilder {
         let shape = &mut self.0.shapes[0];
         shape.drop_base();
         let words = shape.text();
-        let builder = self.at(axis as i128).marks(&[Mark::Result(axis)]);
+        let builder = self.at(axis as i128, &[Mark::Result(axis)], &[]);
         fail!(builder, PlaceholderOnNewAxis, "shape {words} has no such axis")
     }
 
@@ -209,13 +198,8 @@ impl ErrorBuilder {
 
     /// A named axis does not exist.
     pub(crate) fn axis_out_of_bounds(self, axis: i128, ndim: usize) -> BroadcastError {
-        let of = match self.0.caller.target {
-            Align::Hidden => "",
-            Align::Stars | Align::AtAxes if self.0.operands > 1 => " of the joint shape",
-            Align::Stars | Align::AtAxes => " of the array",
-            _ => " of the target",
-        };
-        let (builder, axis, ndim) = (self.at(axis), signed(axis), Count(ndim));
+        let of = self.0.caller.axes_of[usize::from(self.0.operands > 1)];
+        let (builder, axis, ndim) = (self.at(axis, &[], &[]), signed(axis), Count(ndim));
         fail!(builder, AxisOutOfBounds, "axis {axis} is out of bounds for {ndim}{of}")
     }
 
@@ -223,7 +207,7 @@ impl ErrorBuilder {
     pub(crate) fn duplicate_axis(self, axis: i128) -> BroadcastError {
         // An axis counted from an unknown end has no column.
         let mark = Mark::Result(usize::try_from(axis).unwrap_or(usize::MAX));
-        let (builder, axis) = (self.at(axis).marks(&[mark]), signed(axis));
+        let (builder, axis) = (self.at(axis, &[mark], &[]), signed(axis));
         fail!(builder, DuplicateAxis, "axis {axis} is named more than once")
     }
 }

@@ -85,8 +85,7 @@ struct Report {
     subject: Box<str>,
     /// The end of the message, or the wrong sizes of the subject.
     detail: String,
-    /// The axis at fault, or the position in a text.
-    position: Option<i128>,
+    fault: Option<Fault>,
     sizes: Vec<String>,
     /// The positions of two shapes whose sizes clash.
     clash: Option<[usize; 2]>,
@@ -96,6 +95,15 @@ struct Report {
 
 /// The byte at which a text cannot be read, and a description of the expected characters.
 pub(crate) type TextFault = (usize, &'static str);
+
+/// What is wrong.
+#[derive(Clone, Copy)]
+enum Fault {
+    /// An axis, by its number.
+    Axis(i128),
+    /// A character of a text, by its position.
+    Character(usize),
+}
 
 /// An axis with a caret in the picture.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -215,7 +223,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn axis(&self) -> Option<i128> {
-        self.0.position.filter(|_| self.0.kind != ErrorKind::InvalidText)
+        self.0.axis()
     }
 
     /// The sizes at fault, as the message writes them and in its order: two that clash, an invalid
@@ -261,8 +269,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        let position = self.0.position.filter(|_| self.0.kind == ErrorKind::InvalidText);
-        position.and_then(|position| usize::try_from(position).ok())
+        if let Some(Fault::Character(position)) = self.0.fault { Some(position) } else { None }
     }
 
     /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
@@ -275,12 +282,17 @@ impl BroadcastError {
     /// that does.
     #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
-        let builder = ErrorBuilder::new::<&[usize]>(&caller::READ, &[]).text(&text).at(position as i128);
+        let mut builder = ErrorBuilder::new::<&[usize]>(&caller::READ, &[]).text(&text);
+        builder.0.fault = Some(Fault::Character(position));
         fail!(builder, InvalidText, "position {position} needs {expected}")
     }
 }
 
 impl Report {
+    fn axis(&self) -> Option<i128> {
+        if let Some(Fault::Axis(axis)) = self.fault { Some(axis) } else { None }
+    }
+
     /// The fault. `has` stands between the subject and its sizes.
     fn reason(&self, has: &str) -> String {
         let has = if self.subject.is_empty() { "" } else { has };

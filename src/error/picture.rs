@@ -3,21 +3,19 @@
 use super::shape::{Align, STARS, Shape};
 use super::{BroadcastError, ErrorBuilder, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, collections::BinaryHeap, format, string::String, vec, vec::Vec};
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, replace};
 
 /// A shape in a picture.
 struct Row<'r> {
     shape: &'r Shape,
-    /// The column of each of its sizes.
-    columns: Vec<usize>,
-    /// Its sizes, and `*` at named axes, by ascending columns.
+    /// Its sizes with their columns, then `*` at named axes.
     cells: Vec<(usize, &'r str)>,
 }
 
 /// The rows of a picture and their common columns.
 #[derive(Default)]
 struct Drawing<'r> {
-    /// A row for each shape, unless the named axes have no place for its sizes.
+    /// A row for each shape, unless the named axes leave no columns for its sizes.
     rows: Vec<Option<Row<'r>>>,
     /// The end of each column.
     ends: Vec<usize>,
@@ -54,41 +52,34 @@ impl<'r> Drawing<'r> {
         drawing
     }
 
-    /// The row of a shape, if there is a place for each of its sizes.
+    /// The row of a shape, if there is a column for each of its sizes.
     fn row(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
         let (align, sizes, [batch, base]) =
             (shape.align, shape.sizes(), shape.parts().map(<[Box<str>]>::len));
+        let (mut columns, mut stars) = (Vec::with_capacity(sizes.len()), Vec::new());
         if align.is_by_axis() {
-            return self.row_by_axis(shape, axes);
-        }
-        let indent = if align == Align::RightBase { self.base - base } else { 0 };
-        let mut columns = Vec::with_capacity(sizes.len());
-        columns.extend(self.batch - batch..self.batch);
-        columns.extend(self.batch + indent..self.batch + indent + base);
-        let cells = columns.iter().copied().zip(sizes.iter().map(|size| &**size)).collect();
-        Some(Row { shape, columns, cells })
-    }
-
-    /// The row of a shape whose sizes are at the axes that the caller named, or around them.
-    fn row_by_axis(&self, shape: &'r Shape, axes: &[i128]) -> Option<Row<'r>> {
-        let (sizes, mut columns, mut cells) = (shape.sizes(), Vec::new(), BinaryHeap::new());
-        let most = if shape.align == Align::AroundAxes { sizes.len() + axes.len() } else { 0 };
-        let mut is_named = vec![false; self.batch.max(most)];
-        for &axis in axes {
-            let column = self.column(axis);
-            if column < is_named.len() && !is_named[column] {
-                is_named[column] = true;
-                columns.push(column);
+            let most = if align == Align::AroundAxes { sizes.len() + axes.len() } else { 0 };
+            let mut is_named = vec![false; self.batch.max(most)];
+            for column in axes.iter().map(|&axis| self.column(axis)) {
+                if column < is_named.len() && !replace(&mut is_named[column], true) {
+                    stars.push(column);
+                }
             }
+            if align == Align::AtAxes {
+                columns.append(&mut stars);
+                if columns.len() != axes.len() || axes.len() != sizes.len() {
+                    return None;
+                }
+            }
+            let others = (0..is_named.len()).filter(|&column| !is_named[column]);
+            columns.extend(others.take(sizes.len() - columns.len()));
+        } else {
+            let indent = if align == Align::RightBase { self.base - base } else { 0 };
+            columns.extend(self.batch - batch..self.batch);
+            columns.extend(self.batch + indent..self.batch + indent + base);
         }
-        if shape.align != Align::AtAxes {
-            cells.extend(columns.drain(..).map(|column| (column, "*")));
-            columns.extend((0..is_named.len()).filter(|&column| !is_named[column]).take(sizes.len()));
-        } else if columns.len() != axes.len() || axes.len() != sizes.len() {
-            return None;
-        }
-        cells.extend(columns.iter().copied().zip(sizes.iter().map(|size| &**size)));
-        Some(Row { shape, columns, cells: cells.into_sorted_vec() })
+        let sizes = columns.into_iter().zip(sizes.iter().map(|size| &**size));
+        Some(Row { shape, cells: sizes.chain(stars.into_iter().map(|column| (column, "*"))).collect() })
     }
 
     /// The column of an axis that the caller named.
@@ -156,7 +147,9 @@ impl<'r> Drawing<'r> {
         let mut line = String::new();
         put(&mut line, if is_base { batch + 1 } else { START - 1 }, open);
         let (mut before_base, close) = if open == "(" { (true, ")") } else { (false, "]") };
-        for (i, &(column, text)) in row.cells.iter().enumerate() {
+        for (i, (column, text)) in
+            BinaryHeap::from(row.cells.clone()).into_sorted_vec().into_iter().enumerate()
+        {
             if before_base && column >= self.batch {
                 put(&mut line, batch, ";");
                 before_base = false;
@@ -178,7 +171,7 @@ impl<'r> Drawing<'r> {
         let column = match mark {
             Mark::Result(axis) if operands == Align::RightBase => self.batch + axis,
             Mark::Result(axis) => axis,
-            Mark::Shape(shape, axis) => *self.rows.get(shape)?.as_ref()?.columns.get(axis)?,
+            Mark::Shape(shape, axis) => self.rows.get(shape)?.as_ref()?.cells.get(axis)?.0,
         };
         Some(self.ends.get(column)? - 1)
     }

@@ -46,25 +46,10 @@ impl<T, O> Returned<T, O> {
         Self { inner, operands, error }
     }
 
-    /// The error; see the example of the [type](Self).
+    /// The error; see the example of the [type](Self). [`BroadcastError::from`] takes it out.
     #[must_use]
     pub fn error(&self) -> &BroadcastError {
         &self.error
-    }
-
-    /// The error, without the array.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::array;
-    /// use ndarray_broadcast::{prelude::*, ErrorKind};
-    ///
-    /// let returned = array![1, 2].into_broadcast_map(&array![1, 2, 3], |a, b| a + b).unwrap_err();
-    /// assert_eq!(returned.into_error().kind(), ErrorKind::Incompatible);
-    /// ```
-    #[must_use]
-    pub fn into_error(self) -> BroadcastError {
-        self.error
     }
 
     /// The array that the call took; see the example of the [type](Self).

@@ -45,18 +45,14 @@ pub(super) static STARS: Shape =
     Shape { sizes: Some(Vec::new()), is_crossed: false, base: None, align: Align::Stars };
 
 impl Shape {
-    fn list(sizes: Vec<Box<str>>, base: Option<usize>) -> Self {
+    /// A shape as a list of sizes, the last of which may be its base: `[2, n]`, `(2; n)`.
+    pub(crate) fn list(sizes: Vec<Box<str>>, base: Option<usize>) -> Self {
         Self { sizes: Some(sizes), is_crossed: false, base, align: Align::Right }
     }
 
     /// A shape whose last `base` axes are its base: `(2; 3)`.
     pub(crate) fn with_base(sizes: &[usize], base: usize) -> Self {
         Self::list(sizes.iter().map(|&size| signed(size as i128).into()).collect(), Some(base))
-    }
-
-    /// A target with names: `[2, n]`.
-    pub(crate) fn listed(sizes: Vec<Box<str>>) -> Self {
-        Self::list(sizes, None)
     }
 
     /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.

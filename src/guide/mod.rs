@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`families`] | which of the ways to broadcast do I want? |
 //! | [`gradients`] | I write the backward pass myself: how do I undo a broadcast? |
-//! | [`recipes`] | softmax, argmax, distances of pairs, medians: how do I write these? |
+//! | [`recipes`] | softmax, argmax, nanmean, distances of pairs, attention, medians: how do I write these? |
 //! | [`batches`] | my array holds many matrices: how do I separate the batch from the matrix? |
 //! | [`shapes`] | I have no arrays yet, or not all sizes: how do I check shapes? |
 //! | [`speed`] | how much does each operation cost? |
@@ -56,6 +56,13 @@ pub mod families {}
 #[doc = include_str!("sum_to.svg")]
 pub mod gradients {}
 
+// Names for which there is no operation. On a method or a function, rustc would offer it in their place.
+#[doc(alias("einsum", "tensordot", "norm", "softmax", "logsumexp", "cdist", "count_nonzero"))]
+#[doc(alias("nanmean", "nanvar", "nansum", "nanmax", "var", "std", "var_mean", "aminmax"))]
+#[doc(alias("median", "quantile", "cumsum", "weighted_mean", "where", "clip", "clamp", "copy_"))]
+#[doc(alias("linear", "causal_mask", "masked_fill", "nhwc", "nchw", "permute", "rearrange"))]
+#[doc(alias("tile", "repeat", "meshgrid", "stack", "concatenate", "squeeze", "unsqueeze"))]
+#[doc(alias("movedim", "moveaxis", "newaxis", "expand_dims", "atleast_1d", "atleast_2d"))]
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}
 

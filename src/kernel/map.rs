@@ -10,25 +10,26 @@
 //! | the nest | the block |
 //! |---|---|
 //! | up to two loops and few elements | all, without a nest |
-//! | up to two loops and [`SMALL_NEST`](super::nest::SMALL_NEST) elements in rows with a row loop | all, without a nest |
-//! | rows of [`NARROW`] elements or more with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
+//! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
+//! | the same without a row loop, of plain numbers | a few rows, without a nest; inputs with gaps are copied to the stack |
+//! | a copy of up to [`SMALL_NEST`] plain numbers | all, in the order of the output's axes |
+//! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! For a tile, inputs with gaps are copied, but for an only input that has gaps along both loops. Inputs with stride 0 are copied
+//! A copy of plain numbers goes straight to the output, in the tiles of a map. For others, inputs with gaps are copied, but for an only input that has gaps along both loops. Inputs with stride 0 are copied
 //! too until there is a row loop for the others. An input is near along a loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 
-use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, copy_share};
+use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, Written};
 use super::nest::{
-    Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, MapElement, NARROW, Nest, ONE_BY_ONE, Output,
-    RowsOf, SerialPass, SharedVisitor, Steps, Visit, Visitor, Write, Written, fill, is_dense, par_fill,
-    par_visit, steps as steps_of, visit,
+    Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
+    RowsOf, SMALL_NEST, ShapePass, Steps, TileInputs, Visitor, Write, copy_share, is_dense,
+    steps as steps_of,
 };
-use super::source::Cloned;
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -41,7 +42,7 @@ pub(crate) fn each<T, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn RowsOf<T, E>,
 ) {
-    visit(Output::of(out), inputs, rows);
+    visit_shape(ShapePass::visit(Output::of(out), inputs, rows));
 }
 
 /// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes are ordered in memory as
@@ -55,7 +56,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), |out| fill(out, inputs, rows))
+    reserved.filled_by(Some(&**inputs), |out| visit_shape(ShapePass::fill(out, inputs, rows)))
 }
 
 /// A copy of an array in standard layout.
@@ -69,7 +70,7 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
         None if const { needs_drop::<A>() } => reserved.cloned(array),
         None => {
             let (inputs, cloned) = (Inputs::from((array,)), Visitor::new(Write(Cloned)));
-            reserved.filled_by(None, |out| fill(out, &inputs, &cloned))
+            reserved.filled_by(None, |out| visit_shape(ShapePass::fill(out, &inputs, &cloned)))
         }
     }
 }
@@ -85,30 +86,47 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
 }
 
-/// Runs an arranged nest: in halves, until the copies of inputs that are read again fit into scratch.
-pub(super) fn run<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+/// Visits few elements as one block, and others in a nest.
+pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
+    pass.visit_few().unwrap_or_else(visit_large)
+}
+
+#[inline(never)]
+pub(super) fn visit_large<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
+    let mut erased = ErasedNest::new();
+    let Some(mut nest) = pass.nest(&mut erased) else { return Written::none() };
+    if nest.is_copy() && steps_of(nest.loops()) <= SMALL_NEST {
+        return nest.copy();
+    }
+    nest.arrange(0);
+    visit_nest(nest)
+}
+
+/// Visits an arranged nest: in halves, as long as threads are worth it, and until the copies of inputs that are read again fit into
+/// scratch.
+pub(super) fn visit_nest<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
+    if nest.join().is_some() {
+        return nest.visit_halves(0, visit_nest);
+    }
     let (copied, bytes) = nest.read_again();
     match nest.first_moving(copied) {
-        None => run_tiles(nest),
-        Some(_) if bytes <= COPIES_BYTES => run_copied(nest, copied),
-        Some(place) => {
-            let mut scratch = ErasedNest::on_heap();
-            let [mut written, more] = nest.halves(place, &mut scratch).map(run);
-            written.add(more);
-            written
-        }
+        None => visit_tiles(nest),
+        Some(_) if bytes <= COPIES_BYTES => visit_copied(nest, copied),
+        Some(place) => nest.visit_halves(place, visit_nest),
     }
 }
 
 #[inline(never)]
-fn run_copied<'s>(nest: Nest<'_, SerialPass<'_, 's>>, copied: InputSet) -> Written<'s> {
-    run_tiles(nest.with_copies(copied, &mut Scratch::new()))
+fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Written<'s> {
+    visit_tiles(nest.with_copies(copied, &mut Scratch::new()))
 }
 
-fn run_tiles<'s>(nest: Nest<'_, SerialPass<'_, 's>>) -> Written<'s> {
+fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
     match tile_of(&nest) {
-        None => nest.run_rows(),
-        Some((steps, copied)) => nest.run_tiles(&steps, copied),
+        Some(tile) if nest.is_copy() => nest.copy_tiles(&tile.steps),
+        Some(tile) => nest.visit_tiles(&tile.steps, tile.inputs),
+        None if nest.is_copy() && nest.loops().iter().all(|l| l.stride(1) != 0) => nest.copy(),
+        None => nest.visit_rows(),
     }
 }
 
@@ -126,70 +144,86 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     Some((place, l.part(2 * CACHE_LINE / distance(l))))
 }
 
-/// The number of steps along each loop of the tiles for which inputs are copied, and the number of inputs that may be copied; `None`
-/// if the two innermost loops serve.
-fn tile_of(nest: &ErasedNest) -> Option<(Steps, usize)> {
+/// A tile: the most steps along each loop, and how its inputs are read.
+struct Tile {
+    steps: Steps,
+    inputs: TileInputs,
+}
+
+/// The tiles of a nest, or `None` if the two innermost loops serve.
+fn tile_of(nest: &ErasedNest) -> Option<Tile> {
     let (loops, sizes) = (nest.loops(), nest.sizes());
-    let (inner, last, mut copied) = (loops.last()?, loops.len() - 1, sizes.len() - 1);
+    let inner = loops.last()?;
     // no input needs a copy. Measured on 2026-11-27 on a Xeon: rows of 8 to 31 take 0.1 to 1.1 of the time of tiles
     let is_read = nest.with_gaps(inner) == InputSet::NONE && nest.has_row_along(inner);
-    let is_long = inner.len() >= if is_read { NARROW } else { ONE_BY_ONE };
-    if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || last == 0) {
+    let bytes = inner.len() * sizes.iter().max().copied().unwrap_or(0);
+    let is_long =
+        if is_read { inner.len() >= NARROW && bytes > CACHE_LINE / 2 } else { inner.len() >= ONE_BY_ONE };
+    if inner.stride(0) != sizes[0].cast_signed() || is_read && (is_long || loops.len() == 1) {
         return None;
     }
-    let most = copy_share(copied) / sizes.iter().copied().max().unwrap_or(1).max(1);
     let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
-    let near = near_loop(nest).filter(|_| are_plain);
-    let (outside, rows) = near.map_or((0, 1), |(place, rows)| (place, rows.min(most)));
-    let mut steps = Steps::filled(loops.len(), 1);
-    steps[outside] = rows;
-    // the innermost loops that form one row of the output; the near loop may be one of them
+    if let Some(near) = near_loop(nest).filter(|_| are_plain) {
+        return Some(near_tile(nest, near));
+    }
+    let (tile, row) = row_tile(nest);
+    // an element without bytes is contiguous and has stride 0 at once
+    let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[row..], k, sizes[k]);
+    let are_many = row + 1 < loops.len() && steps_of(loops) >= ONE_BY_ONE;
+    let is_tile = if is_long { are_plain } else { are_many && (1..sizes.len()).all(is_copied) };
+    is_tile.then_some(tile)
+}
+
+/// A tile of rows along the loop at `place`, of which `rows` fill cache lines of an input with gaps.
+fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
+    let (loops, sizes, mut steps) = (nest.loops(), nest.sizes(), Steps::filled(nest.loops().len(), 1));
+    let (last, gaps) = (loops.len() - 1, nest.with_gaps(&loops[loops.len() - 1]));
+    // others are copied too if there is no row loop without
+    let count = if nest.has_row_along(&loops[last]) { gaps.operands().count() } else { sizes.len() - 1 };
+    let (bytes, most) = share(nest, count);
+    let rows = loops[place].part(2 * rows).min(most);
+    steps[place] = rows;
+    let (row, len) = join_row(nest, &mut steps, |at, len| match at > place {
+        // inside, a row of a cache line is long enough
+        true if len * sizes[0] >= CACHE_LINE => 0,
+        true => most / rows,
+        false => most,
+    });
+    if row > place {
+        steps[place] = loops[place].part(most / len);
+    }
+    // a copy of an only input, too, would be made element by element, and read once
+    let has_gaps = loops[place].stride(1) != sizes[1].cast_signed();
+    let is_only = sizes.len() == 2 && row == last && has_gaps && loops.iter().all(|l| l.stride(1) != 0);
+    Tile { steps, inputs: if is_only { TileInputs::InPlace } else { TileInputs::Copied(bytes) } }
+}
+
+/// A tile of the innermost loops that form one row of the output, and the outermost of these.
+fn row_tile(nest: &ErasedNest) -> (Tile, usize) {
+    let mut steps = Steps::filled(nest.loops().len(), 1);
+    let (bytes, most) = share(nest, nest.sizes().len() - 1);
+    let (row, _) = join_row(nest, &mut steps, |_, _| most);
+    (Tile { steps, inputs: TileInputs::Copied(bytes) }, row)
+}
+
+/// The bytes of one of `count` copies, and the largest elements that it holds.
+fn share(nest: &ErasedNest, count: usize) -> (usize, usize) {
+    let (bytes, largest) = (copy_share(count), nest.sizes().iter().copied().max().unwrap_or(1));
+    (bytes, bytes / largest.max(1))
+}
+
+/// Joins the innermost loops that form one row of the output, as long as it has fewer elements than `most` allows for a loop.
+/// Returns the outermost of them and the length of the row.
+fn join_row(nest: &ErasedNest, steps: &mut Steps, most: impl Fn(usize, usize) -> usize) -> (usize, usize) {
+    let (loops, size) = (nest.loops(), nest.sizes()[0]);
     let (mut len, mut row) = (1, loops.len());
-    while row > 0 && len < most && loops[row - 1].stride(0) == (len * sizes[0]).cast_signed() {
-        // inside the near loop, a row of a cache line is long enough
-        if near.is_some() && row - 1 > outside && len * sizes[0] >= CACHE_LINE {
-            break;
-        }
+    while row > 0 && len < most(row - 1, len) && loops[row - 1].stride(0) == (len * size).cast_signed() {
         row -= 1;
-        let rows = if row > outside { rows } else { 1 };
-        steps[row] = loops[row].part(most / len / rows);
+        steps[row] = loops[row].part(most(row, len) / len);
         len *= steps[row];
         if steps[row] < loops[row].len() {
             break;
         }
     }
-    if near.is_some() {
-        if row > outside {
-            steps[outside] = loops[outside].part(most / len);
-        }
-        // a copy, too, would be made element by element, and read once
-        let has_gaps = loops[outside].stride(1) != sizes[1].cast_signed();
-        if copied == 1 && row == last && has_gaps && loops.iter().all(|l| l.stride(1) != 0) {
-            copied = 0;
-        }
-        return Some((steps, copied));
-    }
-    // an element without bytes is contiguous and has stride 0 at once
-    let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[row..], k, sizes[k]);
-    let are_many = row < last && steps_of(loops) >= ONE_BY_ONE;
-    let is_tile = if is_long { are_plain } else { are_many && (1..sizes.len()).all(is_copied) };
-    is_tile.then_some((steps, copied))
-}
-
-/// [`each`] on several threads.
-pub(crate) fn par_each<T: Send, E: Elements + Sync, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
-    inputs: &Inputs<'_, E>,
-    visit: impl Visit<T, E> + Copy + Sync,
-) {
-    par_visit(Output::of(out), inputs, &SharedVisitor::new(visit));
-}
-
-/// [`to_new`] on several threads.
-pub(crate) fn par_to_new<R: Send, E: Elements + Sync, D: Dimension>(
-    reserved: Reserved<R, D>,
-    inputs: &Inputs<'_, E>,
-    map: impl MapElement<R, E> + Copy + Sync,
-) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), |out| par_fill(out, inputs, &SharedVisitor::new(Write(map))))
+    (row, len)
 }

@@ -7,23 +7,22 @@
 //!    compiled once: maps, and the code that cuts and arranges loops, in this crate; reductions for each element type, and in
 //!    this crate for common ones.
 //!
+//! Layers, the highest first. A part uses those below it alone:
+//!
 //! | part | owns | depends on |
 //! |---|---|---|
-//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types. Checked constructors set them together; other functions only cut and reorder the loops | types in its file `rows` alone |
-//! | `nest::panels` | which neighbours are combined in registers, and along which loop | no types |
-//! | [`memory`] | new arrays, buffers, and the proof that they were filled; copies of plain numbers to contiguous memory | the size of an element |
-//! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles whose operands are copied to L1 | no types |
-//! | [`source`] | the elements of a reduction (an array, or the results of a closure) and its operation | the element type |
-//! | [`reduce`] | halves of a nest down to blocks, pairwise sums of their results, folds of lanes | the element type |
-//! | [`bases`] | views of the last axes, at each index of the others | the element type |
 //! | [`product`] | products of matrices at each index, by the library where that is faster | the element type |
-//! | [`threads`] | whether two halves run on one thread or on two. Only parallel calls name it | no types |
-//! | [`operation`], [`order`], [`simd`] | addition or a closure; the order of a new array's axes; AVX2, detected at run time | |
+//! | [`reduce`] | halves of a nest down to blocks, pairwise sums of their results, folds of lanes | the element type |
+//! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles whose operands are copied to L1 | no types |
+//! | [`bases`] | passes over views of the last axes, at each index of the others | the element type |
+//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types: closures over rows, sources of reductions. What it returns, the parts above run | types in its upper files alone |
+//! | [`memory`] | new arrays and buffers, the proof that they were filled, and the order of a new array's axes | the element type |
+//! | [`simd`], [`threads`], [`operation`] | AVX2, detected at run time; two halves on two threads, which only parallel calls name; addition or a closure | |
 //!
 //! # Five ways through the kernel
-//! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](source::Source) of the array and
+//! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
-//! the reductions of the element type. `Job::run_large` makes a nest and arranges it by the input's strides, and `reduce_halves`
+//! the reductions of the element type. `Job::reduce` makes a nest and arranges it by the input's strides, and `reduce_halves`
 //! halves it until `block::place_to_halve` finds that it is one block. `block::results` has a block's elements in place, where
 //! they are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows or lanes are; otherwise copied to a
 //! buffer. `fold` reduces the rest of the block. The results of two halves of a reduced loop are added, and `Nest::store_results`
@@ -34,9 +33,9 @@
 //! part of the nest (`Nest::with_copies`); a nest is halved until these copies fit into scratch. Short lanes that can become rows
 //! do (`turn_short_lanes`). Where gaps are left, a map fills the block's buffer.
 //!
-//! **A map** makes a nest of its output and operands ([`nest::fill`], [`nest::visit`]), arranges it by the output's strides, and
-//! `map::run` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
-//! loops (`Nest::run_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::run_tiles`).
+//! **A map** makes a nest of its output and operands ([`ShapePass`](nest::ShapePass)), arranges it by the output's strides, and
+//! `map::visit_nest` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
+//! loops (`Nest::visit_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::visit_tiles`).
 //!
 //! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up
 //! to two kept and two reduced loops. Results that are not written to a new array are stored by a second block.
@@ -53,8 +52,11 @@
 //! identity is combined. [`Scratch`](memory::Scratch) is on the stack for few bytes and on the heap for more, and its size has
 //! bounds that do not depend on the arrays.
 //!
-//! `unsafe` stands in `nest::rows` (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside
-//! the kernel in `view::raw`. Each opens with its invariant.
+//! On several threads, a pass is the same: its loops know the threads that may share them ([`Threads`](nest::Threads)), and a nest that is
+//! halved anyway runs its halves there.
+//!
+//! `unsafe` stands in [`nest`] (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside the kernel in
+//! `view::raw`. Each opens with its invariant.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
@@ -81,11 +83,9 @@ pub(crate) mod map;
 pub(crate) mod memory;
 pub(crate) mod nest;
 pub(crate) mod operation;
-mod order;
 pub(crate) mod product;
 pub(crate) mod reduce;
 mod simd;
-pub(crate) mod source;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod threads;

@@ -1,16 +1,14 @@
 //! Nests, copies and buffers against models that go index by index, and misuse of safe functions.
 
 use super::ensure;
-use super::memory::{Buffer, List, Reserved, Slots};
+use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
-    AxisSelection, BaseInputs, BaseOutput, Destination, Elements, ErasedNest, Inputs, Loop, MapElement,
-    MapReduce, Nest, OrderedAxes, Output, Reduction, SerialPass, SharedVisitor, Visit, Visitor, Write,
-    Written, steps,
+    Added, AxisSelection, BaseInputs, BaseOutput, Cloned, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop,
+    MapElement, MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source,
+    TileInputs, Visit, Visitor, Write, copy_share, steps,
 };
 use super::operation::{Operation, Plus};
-use super::order::{AxisOrder, strides};
-use super::reduce::{FoldLoops, into};
-use super::source::{Added, Cloned, Source};
+use super::reduce::into;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -112,7 +110,10 @@ fn filled<A: Clone>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> W
         return Buffer::<1>::new().vec(len).filled(len, fill).to_vec();
     }
     let reserved = Reserved::new(Ix1(len)).unwrap_or_else(|_| panic!("enough memory"));
-    let array = reserved.filled_by(None, |out| match Destination::slots(out).into_slots() {
+    let (none, loops) = (Array::from_vec(Vec::<A>::new()), FoldLoops::new(Cloned, First));
+    let inputs = Inputs::from((&*none,));
+    let source = Source::stored(&inputs, &loops, None);
+    let array = reserved.filled_by(None, |out| match Job::to_slots(&source, &[], None, out).into_slots() {
         Ok(slots) => fill(slots),
         Err(_) => Written::none(),
     });
@@ -135,13 +136,13 @@ fn with_nest<A: Clone, R>(
     then: impl FnOnce(Nest<'_, Reduction<'_, '_, A>>) -> R,
 ) -> Option<R> {
     let shape = source.shapes()[0];
-    Nest::reducing(&mut ErasedNest::new(), source, shape, None, None).map(then)
+    Nest::reading(&mut ErasedNest::new(), source, shape).map(then)
 }
 
 /// The elements of a view, copied in the order of its axes.
 fn copied<A: Clone>(view: &ArrayRef<A, IxDyn>) -> Vec<A> {
     let inputs = Inputs::from((view,));
-    let copy = with_nest(&Source::stored(&inputs, &FoldLoops::new(Cloned, First)), |nest| {
+    let copy = with_nest(&Source::stored(&inputs, &FoldLoops::new(Cloned, First), None), |nest| {
         let len = steps(nest.loops());
         filled(len, |slots| nest.fill(slots))
     });
@@ -194,7 +195,7 @@ impl Visit<(usize, usize), (usize,)> for CountVisits {
 }
 
 /// Runs `pass` over a nest of random layout; asserts that each index was visited once, with its element.
-fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, SerialPass<'_, '_>>) + Copy) {
+fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, RowPass<'_, '_>>) + Copy) {
     let random = &mut Random(seed);
     for _ in 0..cases(200) {
         let shape = random.shape(5, 6);
@@ -210,7 +211,7 @@ fn assert_visited_once(seed: u64, pass: impl Fn(&mut Random, Nest<'_, SerialPass
                 }
                 let (mut erased, inputs, count) =
                     (ErasedNest::new(), Inputs::from((&*view,)), Visitor::new(CountVisits));
-                let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &count);
+                let nest = ShapePass::visit(Output::of(&mut out), &inputs, &count).nest(&mut erased);
                 pass(random, nest.expect("an index"));
                 for (&(count, sum), &element) in out.iter().zip(&view) {
                     assert_eq!((count, sum), (1, element), "{:?} {:?}", view.shape(), view.strides());
@@ -226,16 +227,16 @@ fn blocks_visit_each_index_once() {
         if random.once_in(2) {
             nest.arrange(random.below(3));
         }
-        nest.run_rows();
+        nest.visit_rows();
     });
 }
 
 #[test]
 fn halves_visit_each_index_once() {
-    fn halved(random: &mut Random, nest: Nest<'_, SerialPass<'_, '_>>, depth: usize) {
+    fn halved(random: &mut Random, nest: Nest<'_, RowPass<'_, '_>>, depth: usize) {
         let count = nest.loops().len();
         if depth == 0 || count == 0 {
-            nest.run_rows();
+            nest.visit_rows();
             return;
         }
         let (place, mut scratch) = (random.below(count), ErasedNest::new());
@@ -261,7 +262,7 @@ fn copied_tiles_visit_each_index_once() {
                 .for_each(|steps| *steps = 1);
             tile
         };
-        nest.run_tiles(&tile, 1);
+        nest.visit_tiles(&tile, TileInputs::Copied(copy_share(1)));
     });
 }
 
@@ -279,11 +280,15 @@ fn loops_have_an_order_that_suits_all_inputs() {
     let (inputs, first, loops) =
         (Inputs::from((&*points, &*centres)), MapReduce::new(First, Plus), FoldLoops::new(Cloned, Plus));
     let source = Source::fused(&inputs, &first, &loops);
-    let store = SharedVisitor::new(Added);
+    let store = SharedVisitor::shared(Added);
     let lens = |out: Option<&mut ArrayD<u32>>| {
         let mut erased = ErasedNest::new();
-        let out = out.map(|out| Destination::elements(Output::of(out), &store));
-        let nest = Nest::reducing(&mut erased, &source, &[20, 3, 4], out, None);
+        let nest = match out {
+            Some(out) => {
+                Job::to_elements(&source, &[20, 3, 4], None, Output::of(out), &store).nest(&mut erased)
+            }
+            None => Nest::reading(&mut erased, &source, &[20, 3, 4]),
+        };
         nest.expect("an index").arranged().loops().iter().map(Loop::len).collect::<Vec<_>>()
     };
     assert_eq!(lens(None), [3, 4, 20]);
@@ -298,13 +303,15 @@ fn an_erased_nest_is_rebuilt_for_each_nest() {
     for shape in [[4, 5], [4, 6]] {
         let mut out = Array::from_elem(shape, 0_u32);
         let build = || {
-            Nest::new(&mut erased, Output::of(&mut out), &Inputs::from((&*x,)), &Visitor::new(Sum)).is_some()
+            ShapePass::visit(Output::of(&mut out), &Inputs::from((&*x,)), &Visitor::new(Sum))
+                .nest(&mut erased)
+                .is_some()
         };
         let _ = catch_unwind(AssertUnwindSafe(build));
         let (mut out, inputs, sum) = (Array::from_elem(3, 0_u32), Inputs::from((&*y,)), Visitor::new(Sum));
-        let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
+        let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
         assert_eq!(steps(nest.loops()), 3);
-        nest.run_rows();
+        nest.visit_rows();
         assert_eq!(out.to_vec(), [1; 3]);
     }
 }
@@ -315,23 +322,26 @@ fn inputs_alone_give_no_output() {
     let (mut erased, mut scratch, x) =
         (ErasedNest::new(), ErasedNest::new(), Array::from_elem([2, 3], 1_u32));
     let (mut out, inputs, sum) = (Array::from_elem([2, 3], 0_u32), Inputs::from((&*x,)), Visitor::new(Sum));
-    let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
+    let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
     let once = "an element of the output is visited twice";
-    assert_eq!(panic_of(|| nest.inputs(&mut scratch).run_rows().count()), once);
-    assert_eq!(panic_of(|| nest.inputs(&mut scratch).run_tiles(&[1; 2], 1).count()), once);
+    assert_eq!(panic_of(|| nest.inputs(&mut scratch).visit_rows().count()), once);
+    assert_eq!(
+        panic_of(|| nest.inputs(&mut scratch).visit_tiles(&[1; 2], TileInputs::InPlace).count()),
+        once
+    );
     assert_eq!(out.sum(), 0);
     let loops = FoldLoops::new(Cloned, First);
-    let source = Source::stored(&inputs, &loops);
+    let source = Source::stored(&inputs, &loops, None);
     let store = || with_nest(&source, |nest| nest.store_results(&[1; 6]).count());
     assert_eq!(panic_of(store), "no output");
     // halves of a reduced loop would share outputs
-    let (mut sums, added) = (Array::from_elem([1, 3], 0_u32), SharedVisitor::new(Added));
-    let sums = Destination::elements(Output::of(&mut sums), &added);
-    let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(sums), None).expect("an index");
+    let (mut sums, added) = (Array::from_elem([1, 3], 0_u32), SharedVisitor::shared(Added));
+    let sums = Job::to_elements(&source, &[2, 3], None, Output::of(&mut sums), &added);
+    let nest = sums.nest(&mut erased).expect("an index");
     assert_eq!(panic_of(|| nest.halves(0, &mut scratch).len()), "parts share an output");
     for len in [2, 4] {
-        let to = Destination::elements(Output::of(&mut out), &added);
-        let nest = Nest::reducing(&mut erased, &source, &[2, 3], Some(to), None).expect("an index");
+        let job = Job::to_elements(&source, &[2, 3], None, Output::of(&mut out), &added);
+        let nest = job.nest(&mut erased).expect("an index");
         let few = || nest.store_results(&vec![1; len]).count();
         assert_eq!(panic_of(few), "not one result for each output");
     }
@@ -353,32 +363,26 @@ fn what_is_not_filled_is_not_read() {
         reserved().filled_by(None, |out| {
             let (mut erased, mut scratch, inputs) =
                 (ErasedNest::new(), ErasedNest::new(), Inputs::from((&*x,)));
-            let nest = Nest::new_with_slots(&mut erased, out, &inputs, &cloned).expect("an index");
+            let nest = ShapePass::fill(out, &inputs, &cloned).nest(&mut erased).expect("an index");
             let [first, _] = nest.halves(0, &mut scratch);
-            super::map::run(first)
+            super::map::visit_nest(first)
         })
     });
     assert_eq!(half, unwritten);
     assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
     // fewer than are appended
     assert_eq!(
-        panic_of(|| reserved().filled_by(None, |out| match Destination::slots(out).into_slots() {
-            Ok(slots) => Written::appended(slots, |vec| vec.extend(&[1; 5])),
-            Err(_) => Written::none(),
-        })),
+        panic_of(|| filled::<u8>(6, |slots| Written::appended(slots, |vec| vec.extend(&[1; 5])))),
         unwritten
     );
     // other memory
     assert_eq!(
-        panic_of(|| reserved().filled_by(None, |out| match Destination::slots(out).into_slots() {
-            Ok(slots) => Written::appended(slots, |vec| {
-                let other = Box::leak(Box::new(Buffer::new()));
-                KEPT.store(other, Relaxed);
-                *vec = other.vec(6);
-                vec.extend(&[1; 6]);
-            }),
-            Err(_) => Written::none(),
-        })),
+        panic_of(|| filled::<u8>(6, |slots| Written::appended(slots, |vec| {
+            let other = Box::leak(Box::new(Buffer::new()));
+            KEPT.store(other, Relaxed);
+            *vec = other.vec(6);
+            vec.extend(&[1; 6]);
+        }))),
         "other memory was filled"
     );
 }
@@ -414,7 +418,7 @@ fn numbers_that_lie_panic() {
     let inputs = &Inputs::from((&*x,));
     let loops = FoldLoops::new(Cloned, First);
     let (firsts, numbers) = (MapReduce::new(Cloned, First), "not one slot for each element");
-    for source in [Source::stored(inputs, &loops), Source::fused(inputs, &firsts, &loops)] {
+    for source in [Source::stored(inputs, &loops, None), Source::fused(inputs, &firsts, &loops)] {
         for len in [0, 1, 2, 4, 5, 7] {
             let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
             assert_eq!(panic_of(fill), numbers, "{len}");
@@ -423,7 +427,10 @@ fn numbers_that_lie_panic() {
         }
     }
     let none = Array::from_elem([2, 0], 1_u8);
-    assert_eq!(panic_of(|| Source::stored(&Inputs::from((&*none,)), &loops).first()), "no first element");
+    assert_eq!(
+        panic_of(|| Source::stored(&Inputs::from((&*none,)), &loops, None).first()),
+        "no first element"
+    );
     assert_eq!(
         panic_of(|| Buffer::<1>::new().vec::<Page>(1).len()),
         "elements are more aligned than the buffer"
@@ -514,7 +521,7 @@ fn shapes_that_do_not_fit_panic() {
 fn an_order_names_an_axis_once() {
     let x = Array::from_elem([4, 4], 1_u32);
     let (inputs, loops) = (Inputs::from((&*x,)), FoldLoops::new(Cloned, First));
-    let source = Source::stored(&inputs, &loops);
+    let source = Source::stored(&inputs, &loops, None);
     let len = |order: &[usize]| source.in_order(&[4, 4], order, |_, shape| shape.len());
     assert_eq!([len(&[1, 0]), len(&[1]), len(&[])], [2, 1, 0]);
     assert_eq!(panic_of(|| len(&[0, 0])), "an axis is named twice");
@@ -525,20 +532,18 @@ fn an_order_names_an_axis_once() {
     }
 }
 
-/// More bytes than there are addresses, and sums along a loop that is not the one for sums.
+/// More bytes than there are addresses.
 #[test]
 fn sums_of_too_many_lanes_panic() {
     let x = Array::from_elem([1; 3], 1_u128);
     let many = x.broadcast([1 << (usize::BITS - 11), 16, 32]).expect("repeated elements");
     let (inputs, loops) = (Inputs::from((&*many,)), FoldLoops::new(Cloned, First));
-    let sums = |place: Option<usize>| {
-        with_nest(&Source::stored(&inputs, &loops), |nest| {
-            let place = place.or(nest.sum_loop()).expect("lanes");
-            filled::<u128>(0, |slots| nest.sum_along(place, slots)).len()
+    let sums = || {
+        with_nest(&Source::stored(&inputs, &loops, None), |nest| {
+            filled::<u128>(0, |slots| nest.planned().fill(slots)).len()
         })
     };
-    assert_eq!(panic_of(|| sums(None)), "no room for the sums");
-    assert_eq!(panic_of(|| sums(Some(0))), "no sums along this loop");
+    assert_eq!(panic_of(sums), "no room for the sums");
 }
 
 struct Sum;
@@ -590,21 +595,28 @@ fn copies_that_do_not_fit_panic() {
         let mut out = Array::from_elem(shape, 0_u32);
         let (mut erased, inputs, seen) =
             (ErasedNest::new(), Inputs::from((&*view,)), Visitor::new(CountElements));
-        let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &seen).expect("an index");
+        let nest =
+            ShapePass::visit(Output::of(&mut out), &inputs, &seen).nest(&mut erased).expect("an index");
         let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
-        nest.run_tiles(&whole, copies_for);
+        let tiles = TileInputs::Copied(copy_share(copies_for));
+        assert_eq!(nest.visit_tiles(&whole, tiles).count(), view.len());
+        assert!(out.iter().all(|&count| count == 1));
     }
     copied(1_u64, [64, 24], 1);
     assert_eq!(panic_of(|| copied(1_u64, [64, 25], 1)), "no room for the copy");
     assert_eq!(panic_of(|| copied(1_u64, [64, 24], 3)), "no room for the copy");
-    assert_eq!(panic_of(|| copied(String::new(), [2, 2], 1)), "a copy of elements that are no plain numbers");
+    // others than plain numbers are read where they are
+    copied(String::new(), [2, 2], 1);
     let x = Array::from_elem([4, 3, 2], 1_u32);
     let mut out = Array::from_elem([4, 5, 6], 0_u32);
     let mut out = out.slice_mut(ndarray::s![.., ..3, ..2]);
     let (mut erased, inputs, sum) = (ErasedNest::new(), Inputs::from((&*x,)), Visitor::new(Sum));
-    let nest = Nest::new(&mut erased, Output::of(&mut out), &inputs, &sum).expect("an index");
+    let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
     // an output with gaps
-    assert_eq!((nest.run_tiles(&[4, 3, 2], 1).count(), out.sum()), (24, 24));
+    assert_eq!(
+        (nest.visit_tiles(&[4, 3, 2], TileInputs::Copied(copy_share(1))).count(), out.sum()),
+        (24, 24)
+    );
 }
 
 /// Reads an element of any type.

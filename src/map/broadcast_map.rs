@@ -56,8 +56,7 @@ use ndarray::{Array, Dimension};
 /// Julia's `f.(a, row, column)`; `numpy.frompyfunc` with the speed of a ufunc. `ndarray::Zip` with
 /// `map_collect` after `broadcast` of each operand, for equal operands. The closure is `where`, `clip`, `maximum`,
 /// `addcmul` or any other element-wise function.
-#[doc(alias("Zip", "azip", "map_collect", "where", "clip", "clamp", "maximum", "minimum", "addcmul"))]
-#[doc(alias = "masked_fill")]
+#[doc(alias("Zip", "azip", "map_collect", "maximum", "minimum", "addcmul"))]
 #[inline]
 // `Result<Array<R, O::Dim>>` makes the compiler report a wrong operand twice.
 pub fn broadcast_map<O: MapOperands<F, R, Dim = D>, F, R, D: Dimension>(

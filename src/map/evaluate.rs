@@ -1,9 +1,9 @@
-//! Passes over operands, and the checks before them. Only the passes on several threads are compiled for each closure.
+//! Passes over operands, and the checks before them. Nothing here is compiled for each closure.
 
 use crate::error::{ErrorBuilder, Result, caller};
-use crate::kernel::map::{each, par_each, par_to_new, to_new};
+use crate::kernel::map::{each, to_new};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Elements, FillsOf, Inputs, MapElement, RowsOf, Visit};
+use crate::kernel::nest::{Elements, FillsOf, Inputs, RowsOf};
 use crate::reserved::reserved;
 use crate::shape::{all_stretch_to, checked_joint_dim, output_error};
 use ndarray::{Array, ArrayRef, Dimension};
@@ -29,15 +29,6 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
     Ok(to_new(joint_result(inputs.shapes())?, inputs, rows))
 }
 
-/// [`mapped`] on several threads.
-#[inline]
-pub(super) fn par_mapped<R: Send, E: Elements + Sync, D: Dimension>(
-    inputs: &Inputs<'_, E>,
-    make: impl MapElement<R, E> + Copy + Sync,
-) -> Result<Array<R, D>> {
-    Ok(par_to_new(joint_result(inputs.shapes())?, inputs, make))
-}
-
 /// Visits the elements of an array. Returns `false` if the operands do not stretch to its shape.
 pub(super) fn visited<T, D: Dimension, E: Elements>(
     out: &mut ArrayRef<T, D>,
@@ -47,20 +38,6 @@ pub(super) fn visited<T, D: Dimension, E: Elements>(
     let fits = all_stretch_to(inputs.shapes(), out.shape());
     if fits {
         each(out, inputs, rows);
-    }
-    fits
-}
-
-/// [`visited`] on several threads.
-#[inline]
-pub(super) fn par_visited<T: Send, D: Dimension, E: Elements + Sync>(
-    out: &mut ArrayRef<T, D>,
-    inputs: &Inputs<'_, E>,
-    visit: impl Visit<T, E> + Copy + Sync,
-) -> bool {
-    let fits = all_stretch_to(inputs.shapes(), out.shape());
-    if fits {
-        par_each(out, inputs, visit);
     }
     fits
 }

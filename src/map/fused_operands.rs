@@ -2,11 +2,11 @@
 #![allow(clippy::many_single_char_names, reason = "operands are numbered by letters")]
 
 use super::Par;
-use super::evaluate::{mapped, par_mapped, par_visited, visited};
+use super::evaluate::{mapped, visited};
 use crate::error::Result;
-use crate::kernel::nest::{Elements, Inputs, MapElement, Visit, Visitor, Write};
+use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
 use crate::sealed::Sealed;
-use crate::view::{Operand, Operands};
+use crate::view::{Bounds, Operand, Operands, part};
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -17,9 +17,9 @@ macro_rules! operand_traits {
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
-            note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
+            note = "write `(&a, &b)` for arrays `a` and `b`, which are not passed by value, as an `ArrayView` such as `a.view()` \
+                    may be; where there are more than 6 operands, combine some of them first",
             note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
-            note = "for more than 6 operands, combine some of them first",
             note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
                     `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
             note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions",
@@ -105,6 +105,10 @@ operand_traits! {
         /// Calls the closure with an element of each operand.
         #[doc(hidden)]
         fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
+
+        /// The results for the part of the joint shape with these bounds, which has results.
+        #[doc(hidden)]
+        fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>>;
     }
 
     /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
@@ -146,7 +150,8 @@ operand_traits! {
 
     /// [`ApplyOperands`] whose elements and closure several threads may share.
     ///
-    /// Not exported; public because an implementation for [`Par`] names it.
+    /// Not exported; public because an implementation for [`Par`] names it. With `for<'f> ApplyOperands<T, &'f F>` in its place, rustc
+    /// 1.95 crashes on closures.
     pub trait ParApplyOperands<T, F>: [FusedOperands<Elems: Sync>] {
         /// Calls the closure with an element of the output and of each operand.
         #[doc(hidden)]
@@ -221,6 +226,7 @@ impl<O: FusedOperands> FusedOperands for Par<O> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for Par<O> {
     #[inline(always)]
     fn call(f: &mut F, items: Items<'_, O>) -> R {
@@ -229,7 +235,8 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for P
 
     #[inline]
     fn mapped(&self, f: F) -> Result<Array<R, O::Dim>> {
-        par_mapped(&self.inputs(), SharedClosure::<O, F>::new(&f))
+        let visitor = SharedVisitor::shared(Write(SharedClosure::<O, F>::new(&f)));
+        mapped(&self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
 
@@ -241,7 +248,8 @@ impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O>
 
     #[inline]
     fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
-        par_visited(out, &self.inputs(), SharedClosure::<O, F>::new(&f))
+        let visitor = SharedVisitor::shared(SharedClosure::<O, F>::new(&f));
+        visited(out, &self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
 
@@ -282,6 +290,13 @@ macro_rules! fused {
             #[inline(always)]
             fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
                 f($($x),+)
+            }
+
+            fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>> {
+                let $operands = self;
+                $(let $x = $x.operand_ref().slice_each_axis(part(bounds, $x.operand_ref().ndim()));)+
+                let inputs = Inputs::from(($(&*$x,)+));
+                mapped(&inputs, &Visitor::new(Write(SharedClosure::<Self, F>::new(f))))
             }
         }
 

@@ -126,7 +126,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// `numpy.copyto(out, x)`, which also drops leading axes of size 1; PyTorch `out.copy_(x)`; ndarray's `assign`, which
     /// panics where the shapes do not fit.
-    #[doc(alias("assign", "copyto", "copy_"))]
+    #[doc(alias("assign", "copyto"))]
     fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
     where
         A: Clone,

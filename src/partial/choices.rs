@@ -1,6 +1,6 @@
 //! Shapes that leave each other's sizes as they are: branches, of which one is chosen, and ranks.
 
-use super::statement::list;
+use super::partial_shape::list;
 use super::{Dim, PartialShape};
 use crate::error::{ErrorBuilder, Result, caller, fail};
 use alloc::{vec, vec::Vec};
@@ -59,7 +59,7 @@ fn either(a: &PartialShape, b: &PartialShape) -> PartialShape {
 ///
 /// # Shapes
 /// As [`expand_to_match_ranks`](crate::BroadcastToMatch::expand_to_match_ranks), for any number of shapes. No size changes.
-/// Beside `*`, the number of axes is unknown, so that all shapes become `*`.
+/// With a `*` among them, the number of axes is unknown, so that all shapes become `*`.
 ///
 /// # Errors
 /// None.

@@ -1,7 +1,7 @@
 //! Known and partially known sizes.
 
 use crate::error::{BroadcastError, Result};
-use alloc::{boxed::Box, format, sync::Arc};
+use alloc::{boxed::Box, string::String, string::ToString, sync::Arc};
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
 
@@ -71,23 +71,20 @@ impl Dim {
     }
 
     fn between(start: Bound<&usize>, end: Bound<&usize>) -> Result<Self> {
-        let (lo, from): (_, &dyn fmt::Display) = match start {
-            Bound::Included(lo) => (Some(*lo), lo),
-            Bound::Excluded(below) => (below.checked_add(1), below),
-            Bound::Unbounded => (Some(0), &""),
+        let number = |bound: Bound<&usize>| match bound {
+            Bound::Included(&size) | Bound::Excluded(&size) => Some(size),
+            Bound::Unbounded => None,
         };
-        let (hi, dots, to): (_, _, &dyn fmt::Display) = match end {
-            Bound::Included(hi) => (Some(*hi), "..=", hi),
-            Bound::Excluded(above) => (above.checked_sub(1), "..", above),
-            Bound::Unbounded => (Some(usize::MAX), "..", &""),
-        };
-        match (lo, hi) {
-            (Some(lo), Some(hi)) if lo <= hi => Ok(Span { lo, hi }.into()),
-            _ => {
-                let text = format!("{from}{dots}{to}");
-                Err(BroadcastError::invalid_text(&text, 0, "a range that has a size in it"))
-            }
+        let (from, to) = (number(start), number(end));
+        let lo = from.unwrap_or(0).checked_add(usize::from(matches!(start, Bound::Excluded(_))));
+        let hi = to.unwrap_or(usize::MAX).checked_sub(usize::from(matches!(end, Bound::Excluded(_))));
+        if let Some((lo, hi)) = lo.zip(hi).filter(|(lo, hi)| lo <= hi) {
+            return Ok(Span { lo, hi }.into());
         }
+        let words = |size: Option<usize>| size.map_or_else(String::new, |size| size.to_string());
+        let dots = if matches!(end, Bound::Included(_)) { "..=" } else { ".." };
+        let text = words(from) + dots + &words(to);
+        Err(BroadcastError::invalid_text(&text, 0, "a range that has a size in it"))
     }
 
     /// Whether `size` is possible, ignoring names.

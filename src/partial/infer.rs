@@ -118,7 +118,8 @@ pub fn infer_shapes<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> R
 /// # Errors
 /// Those of the operation's function.
 pub(super) fn infer(operation: &ShapeOp<'_>, shapes: &[&PartialShape]) -> Result<PartialShape> {
-    Ok(operation.infer(&mut Names::new(), None, shapes, false)?.results.swap_remove(0))
+    let call = Call { has_checks: false, ..Call::new(shapes) };
+    Ok(operation.infer(&mut Names::new(), call)?.results.swap_remove(0))
 }
 
 /// The inferred shape of an operation's result, by MLIR's rule.
@@ -149,9 +150,9 @@ pub fn infer_result_shape<'p>(
 ) -> Result<Option<PartialShape>> {
     let shapes: Vec<_> = operands.into_iter().collect();
     let is_known = shapes.iter().any(|shape| shape.ndim().is_some());
-    let call = Call::new(None, &shapes);
-    let (result, _) = Statement { is_ranked: true, ..Call { has_checks: false, ..call }.together() }
-        .solve(&mut Names::new())?;
+    let call = Call { has_checks: false, ..Call::new(&shapes) };
+    let statement = Statement { is_ranked: true, ..call.together(&caller::PARTIAL_TOGETHER) };
+    let (result, _) = statement.solve(&mut Names::new())?;
     Ok(is_known.then_some(result))
 }
 
@@ -161,7 +162,7 @@ pub fn infer_result_shape<'p>(
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
 /// array `*`, -1 is an unknown size. The target has a type that
-/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 beside names, see [`ShapeOp`].
+/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 together with names, see [`ShapeOp`].
 ///
 /// # Errors
 /// In this order:

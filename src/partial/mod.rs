@@ -1,6 +1,7 @@
 //! Partially known shapes: broadcasting before all sizes are known.
 //!
-//! Nothing here needs an array. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range
+//! Nothing here needs an array. The module is there with the feature `partial`, for programs that infer or check shapes before
+//! they have the arrays, such as the compiler of a graph. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range
 //! or a name. Or it is `*`, with any number of axes. From such shapes the module
 //! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
 //! - verifies a declared result ([`verify`](verify())),
@@ -123,8 +124,7 @@
 //! | `?`, `3` | [`Depends`](Decision::Depends) | `axis 0 of operand 0 is 1 or 3` |
 //! | `4x?`, `2..` | `Depends` | `axis 1 of operand 0 is 1 or equals axis 0 of operand 1` |
 //! | `?`, `n` | `Depends` | `axis 0 of operand 0 is 1, axis 0 of operand 1 is 1, or they are equal` |
-//! | `*`, `3` | `Depends` | `operand 0 goes together with all others` |
-//! | `*`, `*`, `3` | `Depends` | `all operands go together` |
+//! | `*`, `3` | `Depends` | `all operands go together` |
 //!
 //! `Always` and `Never` are certain. They do not cover the size of the whole result: it is an error here
 //! only if the smallest possible result is an [`Overflow`](crate::ErrorKind::Overflow), and
@@ -137,6 +137,7 @@
 //! | `broadcast_arrays`, `broadcast_map`, `broadcast_to_match` | [`infer_shapes`] |
 //! | `expand_to_match_ranks` | [`infer_ranks`] |
 //! | `broadcast_to`, with -1 | [`infer_target`] |
+//! | `broadcast_apply`, `materialize_into` | [`ShapeOp::Target`] of each operand, with the sizes of the output |
 //! | `broadcast_axes` | [`infer_axes`] |
 //! | `broadcast_in_dim` | [`infer_in_dim`] |
 //! | a sum, a mean or another reduction over axes | [`infer_sum`] |
@@ -151,11 +152,19 @@
 //!
 //! [`Names::infer`] takes each of them as a [`ShapeOp`], with the checks that remain.
 
+// A file uses only files of earlier lines:
+// - data: `dim`; `partial_shape`, `place`, `shape_op`; `text`, `check`, `choices`;
+// - tables of names: `names`, and `vars` for one call;
+// - conditions: `solver`; `open`, the checks that they leave; `statement`, with all of an operation; `rules`, `signature`;
+// - what infers and decides: `operation`; `infer`, `result`; `plan`; `declared`.
 mod check;
 mod choices;
+mod declared;
 mod dim;
 mod infer;
 mod names;
+mod open;
+mod operation;
 mod partial_shape;
 mod place;
 mod plan;
@@ -168,7 +177,7 @@ mod statement;
 mod text;
 mod vars;
 
-pub use check::Check;
+pub use check::{Check, Decision, InferredShapes};
 pub use choices::{infer_branches, infer_ranks};
 pub use dim::{Dim, Name, SizeRange};
 pub use infer::{
@@ -176,8 +185,9 @@ pub use infer::{
     infer_sum, infer_sum_in_dim, infer_sum_to, infer_target,
 };
 pub use names::Names;
+pub use operation::decide;
 pub use partial_shape::PartialShape;
 pub use place::Place;
 pub use plan::Plan;
-pub use result::{Decision, ResultRule, decide, decide_result, verify};
-pub use shape_op::{InferredShapes, ShapeOp};
+pub use result::{ResultRule, decide_result, verify};
+pub use shape_op::ShapeOp;

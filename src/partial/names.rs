@@ -1,13 +1,9 @@
 //! Names that stand for the same sizes in several operations: the only place that knows their sizes.
 
+use super::PartialShape;
 use super::dim::{Dim, Span};
-use super::place::{Clash, PackedPlace, Var};
-use super::shape_op::{InferredShapes, ShapeOp};
-use super::solver::{Conditions, System};
-use super::statement::list;
-use super::vars::{Class, Note, Origin, Vars};
-use super::{PartialShape, Plan};
-use crate::error::{Count, ErrorBuilder, Result, caller, fail};
+use super::partial_shape::list;
+use super::place::{OwnAxis, Owner, Var, compact};
 use crate::shape::ByName;
 use alloc::{boxed::Box, format, vec::Vec};
 use core::fmt;
@@ -55,6 +51,51 @@ pub struct Names {
     pub(super) calls: usize,
     /// How many names [`fresh`](Self::fresh) has tried.
     fresh: usize,
+}
+
+/// Names that are equal. Except for `parent`, the fields are those of its root.
+#[derive(Clone, Copy)]
+pub(super) struct Class {
+    /// Another name of the class that is nearer to the root, or the name itself.
+    pub(super) parent: Var,
+    /// The number of names. The smaller class is added to the larger one, so that paths are short.
+    pub(super) count: u32,
+    pub(super) span: Span,
+    /// The positions of the origins of the span's start and end, unless it has none.
+    pub(super) ends: [u32; 2],
+    /// In the last call that had one of the names, the sizes other than 1 are in this span; if it is 1 alone, there are none.
+    pub(super) not_one: Span,
+}
+
+/// The last call that had a name of a class, the first axis there, the last axis that `Vars::is_first_at` was
+/// asked for, and the position of the last change. It is not undone.
+#[derive(Clone, Copy)]
+pub(super) struct Note {
+    pub(super) call: usize,
+    pub(super) first: OwnAxis,
+    pub(super) last_axis: usize,
+    pub(super) change: usize,
+}
+
+impl Note {
+    /// A note of a name's first axis in a call. No call has the number 0.
+    pub(super) fn new(call: usize, first: OwnAxis) -> Self {
+        Self { call, first, last_axis: usize::MAX, change: usize::MAX }
+    }
+}
+
+/// Where a name got its sizes: the name, the call and the axis.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    pub(super) name: Var,
+    pub(super) call: u32,
+    pub(super) place: OwnAxis,
+}
+
+impl Class {
+    pub(super) fn of(id: usize) -> Self {
+        Self { parent: compact(id), count: 1, span: Span::ANY, ends: [u32::MAX; 2], not_one: Span::ANY }
+    }
 }
 
 /// Prints each bound name with its size: `{"n": 2, "m": m:3..}`.
@@ -173,159 +214,13 @@ impl Names {
         list(dims.len(), &mut resolve).into()
     }
 
-    /// Infers the results of an operation called `of`, and learns what it forces.
-    ///
-    /// # Shapes
-    /// As the operation's own function: see [`ShapeOp`]. The results are [resolved](Self::resolve). What the operation
-    /// forces is learned: sizes and ranges of names, and names that are equal.
-    ///
-    /// # Errors
-    /// As the operation's own function. [`DeclaredName`](crate::ErrorKind::DeclaredName) also where a name has another
-    /// size elsewhere.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::{Decision, Dim, Names, ShapeOp, PartialShape};
-    /// use ndarray_broadcast::Signature;
-    ///
-    /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-    /// let (mut names, matmul) = (Names::new(), ShapeOp::Signature(Signature::literal("(m,n),(n,p)->(m,p)")));
-    /// let found = names.infer("first", &matmul, [&p("2xk"), &p("3x4")])?;
-    /// assert_eq!((&found.results[..], found.checks[0].to_string()), (&[p("2x4")][..], "axis 1 of operand 0 is 3".into()));
-    /// assert_eq!(names.get("k"), Some(Dim::Known(3)));
-    /// assert_eq!(
-    ///     names.infer("second", &matmul, [&p("2xk"), &p("5x4")]).unwrap_err().to_string(),
-    ///     "cannot apply (m,n),(n,p)->(m,p) to 2xk (base 2) and 5x4 (base 2) of second: \
-    ///      k is 3 at axis 0 of operand 1 of first and 5 at axis 0 of operand 1 of second",
-    /// );
-    /// // a learned size is not checked again
-    /// assert_eq!(Decision::from(names.infer("third", &ShapeOp::Together, [&p("k"), &p("3")])), Decision::Always);
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// A node of ONNX's shape inference with data propagation, which keeps no ranges.
-    pub fn infer<'s, 'p>(
-        &mut self,
-        of: &str,
-        operation: &ShapeOp<'s>,
-        operands: impl IntoIterator<Item = &'p PartialShape>,
-    ) -> Result<InferredShapes<'s>> {
-        operation.infer(self, Some(of), &operands.into_iter().collect::<Vec<_>>(), true)
-    }
-
-    /// Combines two descriptions of the shape of `of`, and binds the names in them.
-    ///
-    /// # Shapes
-    /// As [`PartialShape::merge`]; `*` as the second shape learns the ranges of the names in the first. The result is
-    /// [resolved](Self::resolve), with their own names.
-    ///
-    /// # Errors
-    /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ; then, with the first axis at fault,
-    /// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both, or
-    /// [`DeclaredName`](crate::ErrorKind::DeclaredName) where a name stands for other sizes.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::{Names, PartialShape};
-    ///
-    /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-    /// let mut names = Names::new();
-    /// assert_eq!(names.merge("x", &p("nx?"), &p("2..5xm"))?, p("n:2..5xm"));
-    /// assert_eq!(names.merge("y", &p("nxm"), &p("4xn"))?, p("4x4"));
-    /// assert_eq!(
-    ///     names.merge("z", &p("?xm"), &p("3x7")).unwrap_err().to_string(),
-    ///     "cannot merge shapes ?xm and 3x7 of z: n is 4 at axis 0 of y and equals m, which is 7 at axis 1 of z",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// Merging the inferred shape into a `value_info` of ONNX.
-    pub fn merge(&mut self, of: &str, a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
-        merge_shapes(self, Some(of), a, b)
-    }
-
-    /// Checks the real shape of `of` against its declared one, and binds the names to its sizes.
-    ///
-    /// # Shapes
-    /// As [`PartialShape::check`].
-    ///
-    /// # Errors
-    /// As [`PartialShape::check`]. [`DeclaredName`](crate::ErrorKind::DeclaredName) also where a name has
-    /// another size elsewhere.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::{Dim, Names};
-    ///
-    /// let mut names = Names::new();
-    /// names.bind("image", &"batchx?".parse()?, &[32, 784])?;
-    /// assert_eq!(names.get("batch"), Some(Dim::Known(32)));
-    /// assert!(names.bind("label", &"batch".parse()?, &[31]).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// The symbolic sizes that ONNX Runtime checks for the inputs of a session.
-    pub fn bind(&mut self, of: &str, declared: &PartialShape, sizes: &[usize]) -> Result<()> {
-        self.bind_as(Some(of), declared, sizes)
-    }
-
-    /// [`bind`](Self::bind), with or without a label.
-    pub(super) fn bind_as(&mut self, of: Option<&str>, shape: &PartialShape, sizes: &[usize]) -> Result<()> {
-        let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(shape).label(of);
-        let mut vars = Vars::new(self, of);
-        vars.accept(shape, sizes, "", &|axis| PackedPlace::at(PackedPlace::SHAPE, axis), &builder)?;
-        vars.keep();
-        Ok(())
-    }
-
-    /// The joint shape of a plan's operands with these shapes, in an operation called `of`. Binds the names of the plan
-    /// to their sizes.
-    ///
-    /// # Shapes
-    /// As [`Plan::joint_shape`].
-    ///
-    /// # Errors
-    /// As [`Plan::joint_shape`]. [`DeclaredName`](crate::ErrorKind::DeclaredName) also where a name has
-    /// another size elsewhere.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::{Names, Plan};
-    ///
-    /// let (add, scale) = (Plan::new(["nx3".parse()?, "3".parse()?])?, Plan::new(["n".parse()?, "1".parse()?])?);
-    /// let mut names = Names::new();
-    /// assert_eq!(names.joint_shape("add", &add, &[&[2, 3][..], &[3]])?, [2, 3]);
-    /// assert_eq!(names.joint_shape("scale", &scale, &[[2], [1]])?, [2]);
-    /// assert_eq!(
-    ///     names.joint_shape("scale", &scale, &[[4], [1]]).unwrap_err().to_string(),
-    ///     "cannot broadcast shapes [4] and [1] of scale as planned for n and 1: \
-    ///      n is 2 at axis 0 of operand 0 of add and 4 at axis 0 of operand 0 of scale",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`Plan::joint_shape`].
-    pub fn joint_shape<S: AsRef<[usize]>>(
-        &mut self,
-        of: &str,
-        plan: &Plan,
-        shapes: &[S],
-    ) -> Result<Vec<usize>> {
-        let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        plan.run(&shapes, self, Some(of))
-    }
-
     /// The position of a name, which is added if it is new.
     pub(super) fn id(&mut self, name: &str) -> usize {
         let id = *self.ids.or_insert(name, self.dims.len());
         if id == self.dims.len() {
             self.dims.push(Dim::named(name, Span::ANY));
             self.classes.push(Class::of(id));
-            self.notes.push(Note::NONE);
+            self.notes.push(Note::new(0, OwnAxis::new(Owner::Shape, 0)));
         }
         id
     }
@@ -348,32 +243,4 @@ impl Names {
     pub(super) fn text(&self, id: usize) -> &str {
         self.dims[id].as_name().unwrap_or_default()
     }
-}
-
-/// One shape that two descriptions give.
-///
-/// # Errors
-/// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
-pub(super) fn merge_shapes(
-    names: &mut Names,
-    of: Option<&str>,
-    a: &PartialShape,
-    b: &PartialShape,
-) -> Result<PartialShape> {
-    let builder = || ErrorBuilder::new(&caller::MERGE, &[(a, None), (b, None)]).label(of);
-    let Some(ndim) = a.ndim().or(b.ndim()) else { return Ok(PartialShape::unranked()) };
-    if let Some(found) = b.ndim().filter(|&found| found != ndim) {
-        let found = Count(found);
-        return Err(fail!(builder(), AxisCount, "the second shape has {found}, expected {ndim}"));
-    }
-    let mut conditions = Conditions::new(ndim, ndim);
-    for shape in [a, b] {
-        conditions.add(PackedPlace::SHAPE, shape.dims().unwrap_or_default(), &|axis| Some((axis, true)));
-    }
-    let error = |clash: Clash| clash.error(builder());
-    let mut system = System::new(conditions, Vars::new(names, of)).map_err(error)?;
-    system.solve().map_err(error)?;
-    let sizes = list(ndim, &mut |axis| system.size(axis).0);
-    system.vars.keep();
-    Ok(sizes.into())
 }

@@ -1,10 +1,8 @@
 //! Partially known shapes.
 
-use super::names::merge_shapes;
-use super::statement::list;
-use super::{Dim, Names};
-use crate::error::{Result, Shape};
-use alloc::vec::Vec;
+use super::Dim;
+use crate::error::Shape;
+use alloc::{string::ToString, vec::Vec};
 use core::fmt;
 use ndarray::{ArrayRef, Dimension};
 
@@ -168,69 +166,6 @@ impl PartialShape {
         dims.into()
     }
 
-    /// Whether `shape` matches: the same number of axes, a possible size at each, and one size for each
-    /// name.
-    ///
-    /// # Shapes
-    /// Any. Nothing is broadcast: `3` does not accept `[1]`, and `[]` accepts `[]` only.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::PartialShape;
-    ///
-    /// let square: PartialShape = "nxnx2..5".parse()?;
-    /// assert!(square.accepts(&[7, 7, 2]));
-    /// assert!(!square.accepts(&[7, 8, 2]) && !square.accepts(&[7, 7, 6]) && !square.accepts(&[7, 7]));
-    /// assert!(PartialShape::unranked().accepts(&[]));
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// TensorFlow `TensorShape.is_compatible_with`, nGraph `PartialShape::compatible` with a static shape.
-    #[must_use]
-    pub fn accepts(&self, shape: &[usize]) -> bool {
-        self.check(shape).is_ok()
-    }
-
-    /// Says why [`accepts`](Self::accepts) is false.
-    ///
-    /// # Shapes
-    /// As [`accepts`](Self::accepts).
-    ///
-    /// # Errors
-    /// [`DeclaredAxes`](crate::ErrorKind::DeclaredAxes) for another number of axes; then, with the first axis at fault,
-    /// [`DeclaredSize`](crate::ErrorKind::DeclaredSize) for a size that is not possible, or
-    /// [`DeclaredName`](crate::ErrorKind::DeclaredName) for two sizes of one name. To check a name across several shapes,
-    /// use [`Names::bind`](super::Names::bind).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::PartialShape;
-    ///
-    /// let square: PartialShape = "nxnx2..5".parse()?;
-    /// square.check(&[7, 7, 2])?;
-    /// let words = |sizes: &[usize]| square.check(sizes).unwrap_err().to_string();
-    /// assert_eq!(
-    ///     words(&[7, 8, 2]),
-    ///     "cannot accept shape [7, 8, 2] as nxnx2..5: n is 7 at axis 0 and 8 at axis 1",
-    /// );
-    /// assert_eq!(
-    ///     words(&[7, 7, 6]),
-    ///     "cannot accept shape [7, 7, 6] as nxnx2..5: axis 2 has size 6, expected 2..5",
-    /// );
-    /// assert_eq!(
-    ///     words(&[7, 7]),
-    ///     "cannot accept shape [7, 7] as nxnx2..5: the number of axes is 2, expected 3",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// TensorFlow `TensorShape.assert_is_compatible_with`.
-    pub fn check(&self, shape: &[usize]) -> Result<()> {
-        Names::new().bind_as(None, self, shape)
-    }
-
     /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,
     /// judged axis by axis.
     ///
@@ -258,36 +193,15 @@ impl PartialShape {
             own.span().covers(other.span()) && (own.as_name().is_none() || own.as_name() == other.as_name())
         })
     }
+}
 
-    /// Combines two descriptions of the same shape.
-    ///
-    /// Nothing is broadcast: 1 and 3 are two different sizes.
-    ///
-    /// # Shapes
-    /// As many axes in both, or `*`. A name keeps the range of its sizes: `n` and `2..5` give `n:2..5`. Of two names, the
-    /// first is kept; [`Names`] remembers that they are equal.
-    ///
-    /// # Errors
-    /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ;
-    /// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::PartialShape;
-    ///
-    /// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-    /// assert_eq!(p("2x?x1..5").merge(&p("?xnx3.."))?, p("2xnx3..5"));
-    /// assert_eq!(
-    ///     p("2x1").merge(&p("2x3")).unwrap_err().to_string(),
-    ///     "cannot merge shapes 2x1 and 2x3: axis 1 has sizes 1 and 3, expected equal sizes",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// nGraph `PartialShape::merge_into`, TensorFlow `TensorShape.merge_with`.
-    pub fn merge(&self, other: &Self) -> Result<Self> {
-        merge_shapes(&mut Names::new(), None, self, other)
+/// An operand, and the number of its base axes if it has a batch.
+pub(super) type Part<'p> = (&'p PartialShape, Option<usize>);
+
+impl From<&Part<'_>> for Shape {
+    fn from((shape, base): &Part<'_>) -> Self {
+        let cells = |dims: &[Dim]| list(dims.len(), &mut |axis| dims[axis].to_string().into());
+        Shape::partial(shape.dims().map(cells), *base)
     }
 }
 
@@ -324,4 +238,14 @@ impl From<Vec<Dim>> for PartialShape {
     fn from(dims: Vec<Dim>) -> Self {
         Self { dims: Some(dims) }
     }
+}
+
+/// The values for the numbers below `count`. Compiled once for each type, where a chain of iterators is for each call.
+#[inline(never)]
+pub(super) fn list<T>(count: usize, value: &mut dyn FnMut(usize) -> T) -> Vec<T> {
+    let mut values = Vec::with_capacity(count);
+    for i in 0..count {
+        values.push(value(i));
+    }
+    values
 }

@@ -3,7 +3,7 @@
 use super::dim::{Dim, Span};
 use crate::error::{BroadcastError, ErrorBuilder, Mark, fail, owner};
 use crate::shape::{joint_ndim, joint_size};
-use alloc::{format, string::String, string::ToString, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
 /// An axis of an operand or of the result, in a [`Check`](super::Check) or a message.
@@ -48,73 +48,103 @@ impl fmt::Display for Place {
     }
 }
 
-/// A position in 4 bytes. There is no memory for as many axes or names that it would not fit.
-pub(super) fn compact(position: usize) -> u32 {
-    u32::try_from(position).unwrap_or(u32::MAX)
+/// A number of axes, names or shapes in 4 bytes. There is no memory for so many that it would not fit.
+pub(super) fn compact(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// An axis of an operand, of the result or of the only shape of a call, in few bytes.
+/// The shape that has an axis, as messages name it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct PackedPlace {
-    pub(super) operand: u32,
-    pub(super) axis: u32,
+pub(super) enum Owner {
+    /// The only shape of a call, or one of two descriptions of it.
+    Shape,
+    /// An operand, by its position.
+    Operand(u32),
+    /// The target, which is the second shape.
+    Target,
+    Result,
 }
 
-impl PackedPlace {
-    /// The axis of a size that an earlier call gave a name.
-    pub(super) const EARLIER: Self = Self { operand: u32::MAX, axis: 0 };
-    /// The `operand` of axes of the result, and of axes of the only shape.
-    pub(super) const RESULT: u32 = u32::MAX - 1;
-    pub(super) const SHAPE: u32 = u32::MAX - 2;
-    /// The `operand` of axes of the target, which is the second shape.
-    pub(super) const TARGET: u32 = u32::MAX - 3;
-
-    pub(super) fn at(operand: u32, axis: usize) -> Self {
-        Self { operand, axis: compact(axis) }
-    }
-
-    /// The position of its shape.
-    pub(super) fn shape(self) -> usize {
-        if self.operand == Self::TARGET { 1 } else { self.operand as usize }
-    }
-
-    /// The axis as a message writes it, in a call with a label or without.
-    pub(super) fn words(self, of: Option<&str>) -> String {
-        let place = match self.operand {
-            Self::SHAPE => format!("axis {}", self.axis),
-            Self::TARGET => format!("axis {} of the target", self.axis),
-            _ => Place::from(self).to_string(),
-        };
-        of.map_or(place.clone(), |of| format!("{place} of {of}"))
-    }
-
-    /// The axis in a picture.
-    pub(super) fn mark(self) -> Mark {
-        match Place::from(self) {
-            Place::Operand { operand, axis } if self.operand != Self::SHAPE => Mark::Shape(operand, axis),
-            Place::Operand { axis, .. } | Place::Result { axis } => Mark::Result(axis),
+impl Owner {
+    /// The words after an axis or a number of axes.
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::Shape => String::new(),
+            Self::Operand(operand) => format!(" of {}", owner(Some(operand as usize))),
+            Self::Target => " of the target".into(),
+            Self::Result => format!(" of {}", owner(None)),
         }
     }
 }
 
-impl From<PackedPlace> for Place {
-    fn from(place: PackedPlace) -> Self {
+/// An axis of a shape, in 8 bytes: with its owner as an `enum`, a list of sizes would be a third longer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct OwnAxis {
+    /// The position of an operand, or one of [`OTHERS`](Self::OTHERS) counted from the largest number.
+    owner: u32,
+    pub(super) axis: u32,
+}
+
+impl OwnAxis {
+    const OTHERS: [Owner; 3] = [Owner::Shape, Owner::Target, Owner::Result];
+
+    pub(super) fn new(owner: Owner, axis: usize) -> Self {
+        let other = (0..).zip(Self::OTHERS).find(|(_, other)| *other == owner);
+        let owner = match (owner, other) {
+            (Owner::Operand(operand), _) => operand,
+            (_, other) => u32::MAX - other.map_or(0, |(i, _)| i),
+        };
+        Self { owner, axis: compact(axis) }
+    }
+
+    pub(super) fn owner(self) -> Owner {
+        let other = Self::OTHERS.get((u32::MAX - self.owner) as usize);
+        other.copied().unwrap_or(Owner::Operand(self.owner))
+    }
+
+    /// The position of its shape among those of the call.
+    pub(super) fn shape(self) -> usize {
+        match self.owner() {
+            Owner::Operand(operand) => operand as usize,
+            Owner::Target => 1,
+            Owner::Shape | Owner::Result => 0,
+        }
+    }
+
+    /// The axis as a message writes it, in a call with a label or without.
+    pub(super) fn words(self, label: Option<&str>) -> String {
+        let (axis, owner) = (self.axis, self.owner().words());
+        label.map_or_else(|| format!("axis {axis}{owner}"), |label| format!("axis {axis}{owner} of {label}"))
+    }
+
+    /// The axis in a picture.
+    pub(super) fn mark(self) -> Mark {
+        let axis = self.axis as usize;
+        match self.owner() {
+            Owner::Operand(_) | Owner::Target => Mark::Shape(self.shape(), axis),
+            Owner::Shape | Owner::Result => Mark::Result(axis),
+        }
+    }
+}
+
+impl From<OwnAxis> for Place {
+    fn from(place: OwnAxis) -> Self {
         let axis = place.axis as usize;
-        match place.operand {
-            PackedPlace::RESULT => Self::Result { axis },
+        match place.owner() {
+            Owner::Result => Self::Result { axis },
             _ => Self::Operand { operand: place.shape(), axis },
         }
     }
 }
 
-/// The position of a name in [`Names`](super::Names).
+/// The number of a name in [`Names`](super::Names).
 pub(super) type Var = u32;
 
 /// A size of a shape, at the axis where it has a condition.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'s> {
     pub(super) dim: &'s Dim,
-    pub(super) place: PackedPlace,
+    pub(super) place: OwnAxis,
     /// The axis of the condition.
     pub(super) axis: u32,
     /// The variable of a named size, else `NO_VAR`, in the bits below `FIXED`. As fields of their own, they would make a long
@@ -130,7 +160,7 @@ pub(super) type Side<'s> = (Entry<'s>, Span);
 
 impl<'s> Entry<'s> {
     /// A size without a variable.
-    pub(super) fn new(dim: &'s Dim, place: PackedPlace, axis: usize, is_fixed: bool) -> Self {
+    pub(super) fn new(dim: &'s Dim, place: OwnAxis, axis: usize, is_fixed: bool) -> Self {
         Self { dim, place, axis: compact(axis), bits: if is_fixed { FIXED | NO_VAR } else { NO_VAR } }
     }
 
@@ -142,6 +172,7 @@ impl<'s> Entry<'s> {
         Some(self.bits & NO_VAR).filter(|&var| var != NO_VAR)
     }
 
+    /// Whether the size does not stretch.
     pub(super) fn is_fixed(&self) -> bool {
         self.bits & FIXED != 0
     }
@@ -150,9 +181,9 @@ impl<'s> Entry<'s> {
 /// Sizes that exclude each other.
 pub(super) enum Clash {
     /// Two sizes of one axis.
-    Sizes { axis: usize, places: [PackedPlace; 2], dims: [Dim; 2], note: String },
+    Sizes { axis: usize, places: [OwnAxis; 2], dims: [Dim; 2], note: String },
     /// Two sizes of one name, found at `place`.
-    Name { place: PackedPlace, marks: Vec<Mark>, dims: [Dim; 2], text: String },
+    Name { place: OwnAxis, marks: Vec<Mark>, dims: [Dim; 2], text: String },
 }
 
 impl Clash {
@@ -160,11 +191,11 @@ impl Clash {
     pub(super) fn error(self, builder: ErrorBuilder) -> BroadcastError {
         match self {
             Self::Sizes { axis, places: [a, b], dims: [first, second], note } => {
-                let shapes = if a.operand == b.operand { [0, 1] } else { [a.shape(), b.shape()] };
+                let shapes = if a.owner() == Owner::Shape { [0, 1] } else { [a.shape(), b.shape()] };
                 builder.clash(axis, [&first, &second], shapes, &note)
             }
             Self::Name { place, marks, dims: [was, now], text } => {
-                let builder = builder.at(place.axis.into()).marks(&marks).sizes(&[&was, &now]);
+                let builder = builder.at(place.axis.into(), &marks, &[&was, &now]);
                 fail!(builder, DeclaredName, "{text}")
             }
         }

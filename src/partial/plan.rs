@@ -1,14 +1,14 @@
 //! A broadcast planned before the sizes are known, and checked at run time.
 
-use super::place::{PackedPlace, compact};
+use super::partial_shape::list;
+use super::place::{Owner, compact};
 use super::result::result_checks;
-use super::shape_op::ShapeOp;
-use super::statement::list;
+use super::statement::Call;
 use super::vars::Vars;
-use super::{Check, Names, PartialShape};
+use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::{ErrorBuilder, Result, caller, fail};
 use crate::shape::{check_len, joint_shape};
-use alloc::{format, vec::Vec};
+use alloc::vec::Vec;
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
 ///
@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = ShapeOp::Together.infer(&mut Names::new(), None, &shapes, true)?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), Call::new(&shapes))?;
         Ok(Self { operands, result: None, inferred: found.results.swap_remove(0), checks: found.checks })
     }
 
@@ -167,10 +167,15 @@ impl Plan {
         self.run(&shapes, &mut Names::new(), None)
     }
 
-    /// [`joint_shape`](Self::joint_shape) in an operation called `of`, with names that may be bound already.
-    pub(super) fn run(&self, shapes: &[&[usize]], names: &mut Names, of: Option<&str>) -> Result<Vec<usize>> {
+    /// [`joint_shape`](Self::joint_shape) in an operation called `label`, with names that may be bound already.
+    pub(super) fn run(
+        &self,
+        shapes: &[&[usize]],
+        names: &mut Names,
+        label: Option<&str>,
+    ) -> Result<Vec<usize>> {
         let builder = || {
-            let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(of);
+            let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(label);
             self.operands.iter().fold(builder, ErrorBuilder::to)
         };
         let (expected, found) = (self.operands.len(), shapes.len());
@@ -178,16 +183,14 @@ impl Plan {
             let builder = builder();
             return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let mut vars = Vars::new(names, of);
+        let mut vars = Vars::new(names, label);
         for (operand, planned) in self.operands.iter().enumerate() {
-            let place = |axis| PackedPlace::at(compact(operand), axis);
-            vars.accept(planned, shapes[operand], &format!(" of operand {operand}"), &place, &builder)?;
+            vars.accept(planned, shapes[operand], Owner::Operand(compact(operand)), &builder)?;
         }
         let joint = joint_shape(shapes, &builder)?;
         check_len(&joint, builder)?;
         if let Some(result) = &self.result {
-            let place = |axis| PackedPlace::at(PackedPlace::RESULT, axis);
-            vars.accept(result, &joint, " of the result", &place, &builder)?;
+            vars.accept(result, &joint, Owner::Result, &builder)?;
         }
         vars.keep();
         Ok(joint)

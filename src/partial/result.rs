@@ -1,121 +1,19 @@
-//! Decisions, and the verification of a result's declared shape.
+//! A declared shape of the result: its verification, and decisions.
 
 use super::dim::{Dim, Span};
-use super::place::{Clash, PackedPlace, compact};
-use super::shape_op::{InferredShapes, ShapeOp};
+use super::partial_shape::list;
+use super::place::{Clash, OwnAxis, Owner};
 use super::solver::System;
-use super::statement::{Call, Statement, check_overflow, list};
-use super::{Check, Names, PartialShape, Place};
+use super::statement::{Call, Statement, check_overflow};
+use super::{Check, Decision, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Result, caller, fail};
 use crate::shape::ByName;
 use alloc::vec::Vec;
 
-/// Whether operands go together, decided from their partial shapes.
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::partial::{decide, Decision};
-///
-/// assert_eq!(decide(&["?x1".parse()?, "3".parse()?]), Decision::Always);
-/// assert!(matches!(decide(&["2".parse()?, "3".parse()?]), Decision::Never(_)));
-/// let Decision::Depends(checks) = decide(&["?".parse()?, "3".parse()?]) else { unreachable!() };
-/// assert_eq!(checks[0].to_string(), "axis 0 of operand 0 is 1 or 3");
-/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-/// ```
-///
-/// # Equivalents
-/// `shape.cstr_broadcastable` in MLIR folds to a true witness or stays; it has no answer for never.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Decision {
-    /// All shapes that the operands accept go together.
-    Always,
-    /// No shapes that the operands accept go together; the error says why.
-    Never(BroadcastError),
-    /// Shapes that the operands accept go together exactly where all these checks hold; there is at
-    /// least one.
-    Depends(Vec<Check>),
-}
-
-/// Always, never, or where the checks hold.
-impl From<Result<InferredShapes<'_>>> for Decision {
-    fn from(found: Result<InferredShapes<'_>>) -> Self {
-        found.map_or_else(Self::Never, |found| Self::from_checks(found.checks))
-    }
-}
-
-impl Decision {
-    pub(super) fn from_checks(checks: Vec<Check>) -> Self {
-        if checks.is_empty() { Self::Always } else { Self::Depends(checks) }
-    }
-
-    /// The checks that remain, or the error of [`Never`](Self::Never).
-    ///
-    /// # Errors
-    /// The error of [`Never`](Self::Never).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::partial::decide;
-    ///
-    /// assert_eq!(decide(&["?".parse()?, "1".parse()?]).checks()?, []);
-    /// assert_eq!(decide(&["?".parse()?, "2".parse()?]).checks()?.len(), 1);
-    /// assert!(decide(&["3".parse()?, "2".parse()?]).checks().is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// As [`Decision`].
-    pub fn checks(self) -> Result<Vec<Check>> {
-        match self {
-            Self::Always => Ok(Vec::new()),
-            Self::Never(error) => Err(error),
-            Self::Depends(checks) => Ok(checks),
-        }
-    }
-}
-
-/// Whether operands go together: always, never, or where certain checks hold.
-///
-/// # Shapes
-/// Aligned at the right, as in [`infer_shapes`](super::infer_shapes). `Always` and `Never` are certain:
-/// of all shapes that the operands [accept](PartialShape::accepts), with one size for each name, all go
-/// together or none do. The answer is about the sizes of axes. A result that is too large as a whole is
-/// `Never` only if the smallest possible result is too large; otherwise, [`Plan`](super::Plan) finds it at
-/// run time. The order of the operands does not change the answer. No operands at all go together.
-///
-/// # Errors
-/// None; [`Decision::Never`] has the error of [`infer_shapes`](super::infer_shapes).
-///
-/// # Examples
-/// ```
-/// use ndarray_broadcast::partial::{decide, Decision, PartialShape};
-///
-/// let p = |text: &str| text.parse::<PartialShape>().unwrap();
-/// let words = |operands: &[PartialShape]| -> Vec<String> {
-///     decide(operands).checks().unwrap().iter().map(ToString::to_string).collect()
-/// };
-/// assert_eq!(words(&[p("4x?"), p("1"), p("2..")]), ["axis 1 of operand 0 is 1 or equals axis 0 of operand 2"]);
-/// assert_eq!(
-///     words(&[p("?"), p("n"), p("1x?")]),
-///     ["the sizes other than 1 of axis 0 of operand 0, axis 0 of operand 1 and axis 1 of operand 2 are equal"],
-/// );
-/// assert_eq!(words(&[p("*"), p("3")]), ["operand 0 goes together with all others"]);
-/// assert_eq!(decide(&[p("nx1"), p("nx0..1"), p("0")]), Decision::Always);
-/// assert!(matches!(decide(&[p("0"), p("?"), p("3")]), Decision::Never(_)));
-/// ```
-///
-/// # Equivalents
-/// `shape.cstr_broadcastable` in MLIR, which answers always or unknown; nGraph's
-/// `broadcast_merge_into` refuses where it is sure.
-pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
-    ShapeOp::Together.infer(&mut Names::new(), None, &operands.into_iter().collect::<Vec<_>>(), true).into()
-}
-
 /// Whether operands go together and give a result of a declared shape.
 ///
 /// # Shapes
-/// As [`decide`], and `result` accepts the joint shape. A name of the result stands for the same size as
+/// As [`decide`](super::decide()), and `result` accepts the joint shape. A name of the result stands for the same size as
 /// in the operands. The answers are certain. Only where many names could each have many sizes of the result, an impossible
 /// result may give checks that cannot all hold, because finding out would take too long.
 ///
@@ -239,19 +137,20 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>> {
-    let call = Call { words: &caller::VERIFY, ..Call::new(None, operands) };
-    let builder = || call.builder().to(result);
+    let Statement { operation, mut conditions, .. } = Call::new(operands).together(&caller::VERIFY);
+    let builder = || operation.builder().to(result);
     if operands.is_empty() {
-        let builder = call.builder_of(&caller::VERIFY_NOTHING).to(result);
+        let builder = operation.builder_of(&caller::VERIFY_NOTHING).to(result);
         return Err(fail!(builder, NoOperands, "there are no operands, expected at least 1"));
     }
-    let (Statement { mut conditions, .. }, mut names) = (call.together(), Names::new());
+    let mut names = Names::new();
     conditions.entries.reserve_exact(result.ndim().unwrap_or(0));
     let ndim = conditions.count;
-    let (mut system, checks) = call.solve(conditions, &mut names).map_err(|clash| clash.error(builder()))?;
+    let (mut system, checks) =
+        operation.solve(conditions, &mut names).map_err(|clash| clash.error(builder()))?;
     let sizes = list(ndim, &mut |axis| system.size(axis).0);
     check_overflow(&sizes, &builder)?;
-    let mut checks = call.with_unranked(checks, &sizes);
+    let mut checks = operation.with_unranked(checks, &sizes);
     let unranked = operands.iter().filter(|shape| shape.ndim().is_none()).count();
     let (open, nothing) = (rule.is_none() && unranked > 0, rule.is_some() && unranked == operands.len());
     let Some(declared) = result.dims().filter(|_| !nothing) else { return Ok(checks) };
@@ -265,7 +164,7 @@ pub(super) fn result_checks(
         _ => {}
     }
     if rule != Some(ResultRule::AllowCast) {
-        let uncertain = add_checks(&mut checks, &system, operands, declared, open);
+        let uncertain = add_checks(&mut checks, &system, declared, open);
         if let Some((axis, inferred)) = uncertain.filter(|_| rule.is_some()) {
             return Err(result_size(builder(), axis, [&inferred, &declared[axis]], "all sizes"));
         }
@@ -285,23 +184,22 @@ pub(super) fn result_checks(
 fn add_checks(
     checks: &mut Vec<Check>,
     system: &System<'_>,
-    operands: &[&PartialShape],
     declared: &[Dim],
     open: bool,
 ) -> Option<(usize, Dim)> {
-    let (mut uncertain, mut places) = (None, first_places(operands));
+    // the size and an axis of each name of the result, and the axes with a check for one size
+    let (mut uncertain, mut names, mut exact) = (None, ByName::new(), Vec::new());
     for (axis, dim) in declared.iter().enumerate() {
         let (inferred, span) = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
         let (name, covers, mut place) = (dim.as_name(), dim.span().covers(span), Place::Result { axis });
-        let known = name.and_then(|name| places.get(name).copied());
-        let is_same = match known {
-            // no name, or a new one, which this axis defines
-            None => true,
-            Some(_) if !matches!(inferred, Dim::Known(_) | Dim::Name(_)) => false,
-            Some(Place::Result { axis }) => system.size(axis).0 == inferred,
-            Some(_) => name.and_then(|name| system.vars.dim_of(name)).as_ref() == Some(&inferred),
-        };
-        if !covers || !is_same {
+        // where the name stands in the operands, and where it stood in the result
+        let own = name.and_then(|name| system.vars.first(name));
+        let listed = name.and_then(|name| names.get(name));
+        let known = own.as_ref().or(listed).map(|(_, place)| *place);
+        let is_same =
+            |(size, _): &(Dim, Place)| *size == inferred && matches!(inferred, Dim::Known(_) | Dim::Name(_));
+        // this axis defines a new name
+        if !covers || known.is_some() && !own.iter().chain(listed).any(is_same) {
             if !open {
                 // the only size at the axis that may differ from 1 is the result's size
                 let mut own = system.axes.at(axis).iter().filter(|entry| *entry.dim != Dim::Known(1));
@@ -311,29 +209,26 @@ fn add_checks(
             if known.is_none() || !covers {
                 checks.push(Check::Is { place, dim: dim.span().into(), or_one: false });
             }
-            if let Some(other) = known.filter(|other| *other != place) {
-                checks.push(Check::Equals { place, other, or_one: false });
+            match known.filter(|other| *other != place) {
+                None => {}
+                Some(other) if matches!(inferred, Dim::Known(_)) => {
+                    checks.push(Check::Is { place: other, dim: inferred.clone(), or_one: false });
+                    exact.push(other);
+                }
+                Some(other) => checks.push(Check::Equals { place, other, or_one: false }),
             }
-            uncertain = uncertain.or(Some((axis, inferred)));
+            uncertain = uncertain.or(Some((axis, inferred.clone())));
         }
         if let Some(name) = name {
-            places.or_insert(name, place);
+            names.or_insert(name, (Dim::Unknown, known.unwrap_or(place))).0 = inferred;
         }
     }
+    // one size says more than that size or 1
+    exact.sort_unstable();
+    checks.retain(
+        |check| !matches!(check, Check::Is { place, or_one: true, .. } if exact.binary_search(place).is_ok()),
+    );
     uncertain
-}
-
-/// The first axis of each name in the operands.
-fn first_places(operands: &[&PartialShape]) -> ByName<Place> {
-    let mut places = ByName::new();
-    for (operand, shape) in operands.iter().enumerate() {
-        for (axis, dim) in shape.dims().unwrap_or_default().iter().enumerate() {
-            if let Some(name) = dim.as_name() {
-                places.or_insert(name, Place::from(PackedPlace::at(compact(operand), axis)));
-            }
-        }
-    }
-    places
 }
 
 /// The error of a declared size that does not agree with the inferred one.
@@ -342,8 +237,8 @@ fn result_size(builder: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str)
     let [inferred, declared] = dims;
     let named = inferred.as_name().or(declared.as_name()).is_some();
     let rest = if named { ", and one size for each name" } else { "" };
-    let mark = PackedPlace::at(PackedPlace::RESULT, axis).mark();
-    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[inferred, declared]);
+    let mark = OwnAxis::new(Owner::Result, axis).mark();
+    let builder = builder.at(axis as i128, &[mark], &[inferred, declared]);
     fail!(
         builder,
         ResultSize,

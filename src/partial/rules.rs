@@ -1,31 +1,32 @@
 //! The conditions of each operation: at which axis each size of its operands has one.
 
 use super::dim::Dim;
-use super::place::{Entry, PackedPlace};
+use super::place::{Entry, OwnAxis, Owner};
 use super::solver::At;
-use super::statement::{Call, Statement, list};
+use super::statement::{Arguments, Call, Operation, Size, Sizes, Statement};
 use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
-use crate::sealed::Sealed;
 use crate::shape::{
-    Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
-    leading_target_axes, too_many_axes,
+    ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
+    leading_target_axes, numbered_axes, too_many_axes,
 };
-use alloc::{vec, vec::Vec};
-use ndarray::IxDyn;
+use alloc::vec::Vec;
 
 type Stated<'a> = Result<Statement<'a>>;
 
 /// The rules of the operations. Their errors about numbers of axes are in the order of the operation's function.
 impl<'a> Call<'a> {
     /// All shapes, aligned at the right.
-    pub(super) fn together(self) -> Statement<'a> {
-        let ndim = self.most(&|operand| self.dims(operand).len());
-        Statement::new(self, ndim, &|operand, axis| Some((ndim - self.dims(operand).len() + axis, false)))
+    pub(super) fn together(self, words: &'static Caller) -> Statement<'a> {
+        let operation = self.on_all(words);
+        let ndim = operation.most(&|operand| operation.dims(operand).len());
+        let at = |operand, axis| Some((ndim - operation.dims(operand).len() + axis, false));
+        Statement::new(operation, ndim, &at)
     }
 
     pub(super) fn broadcast_to(self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
-        let call = Call { sizes: Some(sizes), ..self.with_words(&caller::TO_TARGET, &[], 1)? };
+        let arguments = Arguments::Sizes(sizes);
+        let operation = Operation { arguments, ..self.operation(&caller::TO_TARGET, &[], 1)? };
         // as for an array: -1 keeps a size, and one that is not known could be any
         let number = |size: &Option<Dim>| match size {
             Some(Dim::Known(size)) => *size as i128,
@@ -33,15 +34,15 @@ impl<'a> Call<'a> {
             None => -1,
         };
         let numbers: Vec<_> = sizes.iter().map(number).collect();
-        check_target(&numbers, Placeholder::Keeps, &|| call.builder())?;
+        check_target(&numbers, Placeholder::Keeps, &|| operation.builder())?;
         // all axes of the target may be axes of `*`
-        leading_target_axes(call.ndim(0).unwrap_or(sizes.len()), &numbers, &|| call.builder())?;
-        let new = sizes.len() - call.dims(0).len();
-        let mut statement = Statement::new(call, sizes.len(), &|_, axis| Some((new + axis, false)));
+        leading_target_axes(operation.ndim(0).unwrap_or(sizes.len()), &numbers, &|| operation.builder())?;
+        let new = sizes.len() - operation.dims(0).len();
+        let mut statement = Statement::new(operation, sizes.len(), &|_, axis| Some((new + axis, false)));
         // a size that is kept stands alone
         for (axis, dim) in sizes.iter().enumerate() {
             if let Some(dim) = dim {
-                let place = PackedPlace::at(PackedPlace::TARGET, axis);
+                let place = OwnAxis::new(Owner::Target, axis);
                 statement.conditions.entries.push(Entry::new(dim, place, axis, true));
             }
         }
@@ -49,92 +50,110 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.with_words(&caller::ALONG_AXES, &[], 2)?.with_target(numbers);
-        let ndim = call.ndim(1).or(call.ndim(0).map(|own| own + numbers.len()));
-        let named = call.flags(numbers, ndim)?;
-        let others: Vec<_> = (0..named.len()).filter(|&axis| !named[axis]).collect();
+        let operation = self.operation(&caller::ALONG_AXES, &[], 2)?.with_target(numbers);
+        let ndim = operation.ndim(1).or(operation.ndim(0).map(|own| own + numbers.len()));
+        let (_, is_named) = operation.named(numbers, ndim)?;
+        let others: Vec<_> = (0..is_named.len()).filter(|&axis| !is_named[axis]).collect();
         if let Some(ndim) = ndim {
-            let expected = call.ndim(0).unwrap_or(others.len()) + numbers.len();
-            check_axis_count(expected, ndim, OF_TARGET, || call.builder())?;
+            let expected = operation.ndim(0).unwrap_or(others.len()) + numbers.len();
+            check_axis_count(expected, ndim, OF_TARGET, || operation.builder())?;
         }
-        Ok(call.placed(&others, true, ndim))
+        Ok(operation.placed(0, &others, true, ndim))
     }
 
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.with_words(&caller::IN_DIM, &[], 2)?.with_target(numbers);
-        check_axis_count(call.ndim(0).unwrap_or(numbers.len()), numbers.len(), FOR_ARRAY, || call.builder())?;
-        let positions = call.positions(numbers, call.ndim(1))?;
-        let mut statement = call.placed(&positions, false, call.ndim(1));
+        let operation = self.operation(&caller::IN_DIM, &[], 2)?.with_target(numbers);
+        let (own, ndim) = (operation.ndim(0).unwrap_or(numbers.len()), operation.ndim(1));
+        check_axis_count(own, numbers.len(), FOR_ARRAY, || operation.builder())?;
+        let (positions, _) = operation.named(numbers, ndim)?;
+        let mut statement = operation.placed(0, &positions, false, ndim);
         // in the order of the array, as for arrays
         statement.conditions.first = positions;
         Ok(statement)
     }
 
-    /// Axis `i` of the array has its condition at axis `axes[i]` of the target, which has `ndim` axes.
-    fn placed(self, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
-        let at = |operand, axis: usize| {
-            if operand == 0 { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
-        };
-        Statement { is_ranked: ndim.is_some(), ..Statement::new(self, ndim.unwrap_or(0), &at) }
-    }
-
     pub(super) fn sum(self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
-        let call = Call { axes: numbers, ..self.with_words(&caller::SUM_AXES, &[], 1)? };
-        let reduced = call.flags(numbers, call.ndim(0))?;
-        let statement = Statement::new(call, reduced.len(), &|_, axis| Some((axis, true)));
-        Ok(Statement { reduced, keepdims, ..statement })
+        let arguments = Arguments::Axes(numbers);
+        let operation = Operation { arguments, ..self.operation(&caller::SUM_AXES, &[], 1)? };
+        let (_, is_reduced) = operation.named(numbers, operation.ndim(0))?;
+        let statement = Statement::new(operation, is_reduced.len(), &|_, axis| Some((axis, true)));
+        let left = (0..is_reduced.len()).filter(|&axis| keepdims || !is_reduced[axis]);
+        let result = left.map(|axis| if is_reduced[axis] { Size::One } else { Size::At(axis) }).collect();
+        Ok(Statement { result: Sizes::Listed(result), ..statement })
     }
 
     pub(super) fn sum_to(self, words: &'static Caller, bases: &'a [usize]) -> Stated<'a> {
-        let call = self.with_words(words, bases, 2)?.with_target(&[]);
-        call.check_bases()?;
-        let (batch, target, is_ranked) = (call.split(0).0.len(), call.dims(1).len(), call.is_ranked());
+        let operation = self.operation(words, bases, 2)?.with_target(&[]);
+        operation.check_bases()?;
+        let is_ranked = self.is_ranked();
+        let (batch, target) = (operation.split(0).0.len(), operation.dims(1).len());
         let Some(new) = (if is_ranked { batch.checked_sub(target) } else { Some(0) }) else {
-            return Err(too_many_axes(call.builder(), batch, target));
+            return Err(too_many_axes(operation.builder(), batch, target));
         };
         // the target and the base of an array without a number of axes, unless the base is absurdly long
-        let base = call.base(0).unwrap_or(0);
-        let whole = call.ndim(0).or((base <= 1 << 16).then_some(target + base));
+        let base = operation.base(0).unwrap_or(0);
+        let whole = operation.ndim(0).or((base <= 1 << 16).then_some(target + base));
         let count = whole.unwrap_or(target);
         let at = |operand, axis| Some(if operand == 0 { (axis, true) } else { (new + axis, !is_ranked) });
-        let (result, targets) = (new..count, new..new + target);
-        let is_ranked = call.ndim(1).and(whole).is_some();
-        Ok(Statement { result, targets, is_ranked, ..Statement::new(call, count, &at) })
+        let statement = Statement::new(operation, count, &at);
+        let targets = (new..new + target).map(Size::OfTarget);
+        let result = targets.chain((new + target..count).map(Size::At)).collect();
+        Ok(Statement {
+            result: Sizes::Listed(result),
+            is_ranked: operation.ndim(1).and(whole).is_some(),
+            ..statement
+        })
     }
 
     pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let call = self.with_words(&caller::SUM_IN_DIM, &[], 2)?.with_target(numbers);
-        let count = numbers.len();
-        check_axis_count(call.ndim(1).unwrap_or(count), count, FOR_TARGET, || call.builder())?;
-        let positions = call.positions(numbers, call.ndim(0))?;
-        let mut axes = vec![None; call.dims(0).len()];
-        for (axis, &position) in positions.iter().enumerate() {
-            axes[position] = Some((axis, true));
-        }
-        // the axes of the target, in its order
-        let at = |operand, axis: usize| if operand == 0 { axes[axis] } else { Some((axis, false)) };
-        let is_ranked = call.ndim(0).or(call.ndim(1)).is_some();
-        Ok(Statement { targets: 0..count, numbers: positions, is_ranked, ..Statement::new(call, count, &at) })
+        let operation = self.operation(&caller::SUM_IN_DIM, &[], 2)?.with_target(numbers);
+        let (count, ndim) = (numbers.len(), operation.ndim(0));
+        check_axis_count(operation.ndim(1).unwrap_or(count), count, FOR_TARGET, || operation.builder())?;
+        let (positions, _) = operation.named(numbers, ndim)?;
+        let mut statement = operation.placed(1, &positions, false, ndim);
+        // in the order of the target
+        statement.conditions.first = match ndim {
+            Some(_) => positions,
+            None => (0..operation.dims(1).len()).collect(),
+        };
+        let result = statement.conditions.first.iter().map(|&axis| Size::OfTarget(axis)).collect();
+        statement.result = Sizes::Listed(result);
+        Ok(Statement { is_ranked: ndim.or(operation.ndim(1)).is_some(), ..statement })
     }
 
     /// The batches together.
     pub(super) fn batches(self, bases: &'a [usize]) -> Stated<'a> {
-        let call = self.with_words(&caller::PARTIAL_BATCHES, bases, bases.len())?;
-        call.check_bases()?;
-        Ok(call.batches_after(0, &|_, _| None))
+        let operation = self.operation(&caller::PARTIAL_BATCHES, bases, bases.len())?;
+        operation.check_bases()?;
+        Ok(operation.batches_after(0, &|_, _| None))
     }
 
     /// The batches and, by themselves, the bases together.
     pub(super) fn batches_and_bases(self, bases: &'a [usize]) -> Stated<'a> {
-        let call = self.with_words(&caller::PARTIAL_BATCHES, bases, bases.len())?;
-        call.check_bases()?;
-        let bases = call.most(&|operand| call.split(operand).1.len());
-        Ok(call
-            .batches_after(bases, &|operand, axis| Some((bases - call.split(operand).1.len() + axis, false))))
+        let operation = self.operation(&caller::PARTIAL_BATCHES, bases, bases.len())?;
+        operation.check_bases()?;
+        let bases = operation.most(&|operand| operation.split(operand).1.len());
+        let at = |operand, axis| Some((bases - operation.split(operand).1.len() + axis, false));
+        Ok(operation.batches_after(bases, &at))
+    }
+}
+
+impl<'a> Operation<'a> {
+    /// The second shape is the target, and the caller named these axes.
+    fn with_target(self, axes: &'a [i128]) -> Self {
+        Self { has_target: true, arguments: Arguments::Axes(axes), ..self }
+    }
+
+    /// Axis `i` of one of two shapes has its condition at axis `axes[i]` of the other, which has `ndim` axes.
+    fn placed(self, shape: usize, axes: &[usize], is_fixed: bool, ndim: Option<usize>) -> Statement<'a> {
+        let at = |operand, axis: usize| {
+            if operand == shape { axes.get(axis).map(|&axis| (axis, is_fixed)) } else { Some((axis, true)) }
+        };
+        Statement { is_ranked: ndim.is_some(), ..Statement::new(self, ndim.unwrap_or(0), &at) }
     }
 
     /// Batches together, after `bases` axes of the bases, whose errors come first. `at` takes an operand and one of its base
-    /// axes.
+    /// axes. The result has the bases last.
     pub(super) fn batches_after(self, bases: usize, at: &dyn Fn(usize, usize) -> At) -> Statement<'a> {
         let count = bases + self.batch_axes();
         let at = |operand: usize, axis: usize| {
@@ -144,7 +163,8 @@ impl<'a> Call<'a> {
                 Some(axis) => at(operand, axis),
             }
         };
-        Statement { bases, result: bases..count, ..Statement::new(self, count, &at) }
+        let result = Sizes::Listed((bases..count).chain(0..bases).map(Size::At).collect());
+        Statement { result, bases, ..Statement::new(self, count, &at) }
     }
 
     /// The most batch axes of an operand.
@@ -169,15 +189,14 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// The positions of axes, or none if their number is unknown. Even then, no number may be repeated.
+    /// The axes with these numbers, and whether each axis is among them; none if their number is unknown. Even then, no number
+    /// may be repeated.
     ///
     /// # Errors
     /// `AxisOutOfBounds`, then `DuplicateAxis`.
-    fn positions(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<usize>> {
+    fn named(&self, numbers: &[i128], ndim: Option<usize>) -> Result<(Vec<usize>, Vec<bool>)> {
         if let Some(ndim) = ndim {
-            let axes = Numbers(numbers);
-            AxisMask::new(&axes, ndim, || self.builder())?;
-            return Ok(list(numbers.len(), &mut |i| axes.axis(i, ndim)));
+            return numbered_axes(numbers, ndim, || self.builder());
         }
         let mut distinct = ByName::new();
         for &number in numbers {
@@ -185,34 +204,6 @@ impl<'a> Call<'a> {
                 return Err(self.builder().duplicate_axis(number));
             }
         }
-        Ok(Vec::new())
-    }
-
-    /// Which axes are among some; none if their number is unknown.
-    ///
-    /// # Errors
-    /// As [`positions`](Self::positions).
-    fn flags(&self, numbers: &[i128], ndim: Option<usize>) -> Result<Vec<bool>> {
-        let mut flags = vec![false; ndim.unwrap_or(0)];
-        for axis in self.positions(numbers, ndim)? {
-            flags[axis] = true;
-        }
-        Ok(flags)
-    }
-}
-
-/// The axes of a caller, by their numbers.
-struct Numbers<'a>(&'a [i128]);
-
-impl Sealed for Numbers<'_> {}
-impl Axes for Numbers<'_> {
-    type Count = IxDyn;
-
-    fn axis_count(&self) -> usize {
-        self.0.len()
-    }
-
-    fn nth(&self, i: usize) -> i128 {
-        self.0[i]
+        Ok((Vec::new(), Vec::new()))
     }
 }

@@ -1,22 +1,18 @@
 //! Operations on partially known shapes, and their results.
 
-use super::choices::{infer_branches, infer_ranks};
-use super::statement::{Call, list};
-use super::{Check, Dim, Names, PartialShape};
-use crate::error::{Result, caller};
+use super::Dim;
 use crate::shape::Signature;
-use alloc::{vec, vec::Vec};
-use core::slice::from_ref;
+use alloc::vec::Vec;
 
-/// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`] takes it.
+/// An operation on shapes, as data: a graph can store it for a node, and [`Names::infer`](super::Names::infer) takes it.
 ///
 /// Axes are counted from 0, or from the end where they are negative.
 ///
 /// | operation | operands | as |
 /// |---|---|---|
 /// | `Together` | any number | [`infer_shapes`](super::infer_shapes) |
-/// | `Ranks` | any number, each with its result | [`infer_ranks`] |
-/// | `Branches` | at least one | [`infer_branches`] |
+/// | `Ranks` | any number, each with its result | [`infer_ranks`](super::infer_ranks) |
+/// | `Branches` | at least one | [`infer_branches`](super::infer_branches) |
 /// | `Target` | the array | [`infer_target`](super::infer_target), with names too |
 /// | `Axes`, `InDim` | the array and the target | [`infer_axes`](super::infer_axes), [`infer_in_dim`](super::infer_in_dim) |
 /// | `Batch` | one for each number of base axes | [`infer_batch`](super::infer_batch) |
@@ -80,75 +76,4 @@ pub enum ShapeOp<'s> {
     SumBatchTo(usize),
     /// Applies an operation with this signature to batches.
     Signature(Signature<'s>),
-}
-
-/// The shapes and sizes that [`Signature::infer`] and [`Names::infer`] find; see the examples there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct InferredShapes<'s> {
-    /// The joint batch shape of a signature's operands. Other operations have none, which is `*`.
-    pub batch: PartialShape,
-    /// The size of each name of the signature that is not missing, in the order of the signature.
-    pub sizes: Vec<(&'s str, Dim)>,
-    /// The base shape of each result of a signature.
-    pub bases: Vec<PartialShape>,
-    /// The shape of each result: for a signature, the joint batch shape, then its base shape.
-    pub results: Vec<PartialShape>,
-    /// The checks that remain for real shapes. Without any, the operation succeeds for all shapes that the operands accept.
-    pub checks: Vec<Check>,
-}
-
-impl<'s> ShapeOp<'s> {
-    /// The results of the operation, and the checks that remain. Each operation says here how many operands it has and what it
-    /// states.
-    ///
-    /// # Errors
-    /// Those of the operation's function.
-    pub(super) fn infer(
-        &self,
-        names: &mut Names,
-        of: Option<&str>,
-        shapes: &[&PartialShape],
-        has_checks: bool,
-    ) -> Result<InferredShapes<'s>> {
-        let call = Call { has_checks, ..Call::new(of, shapes) };
-        let is_ranked = call.is_ranked();
-        // all other checks speak of axes that `*` does not have yet
-        let this = |operation: &dyn Fn() -> ShapeOp<'static>| (!is_ranked).then(operation);
-        let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
-        let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
-        let (statement, operation) = match self {
-            Self::Together => (call.together(), None),
-            Self::Ranks => return chosen(infer_ranks(&resolved(names))),
-            Self::Branches => return chosen(vec![infer_branches(&resolved(names))?]),
-            Self::Target(sizes) => (call.broadcast_to(sizes)?, this(&|| ShapeOp::Target(sizes.clone()))),
-            Self::Axes(axes) => (call.broadcast_axes(axes)?, this(&|| ShapeOp::Axes(axes.clone()))),
-            Self::InDim(axes) => (call.broadcast_in_dim(axes)?, this(&|| ShapeOp::InDim(axes.clone()))),
-            Self::Batch(bases) => (call.batches(bases)?, this(&|| ShapeOp::Batch(bases.clone()))),
-            Self::BatchMap(bases) => {
-                (call.batches_and_bases(bases)?, this(&|| ShapeOp::BatchMap(bases.clone())))
-            }
-            &Self::Sum { ref axes, keepdims } => {
-                (call.sum(axes, keepdims)?, this(&|| ShapeOp::Sum { axes: axes.clone(), keepdims }))
-            }
-            Self::SumTo => (call.sum_to(&caller::SUM_TO, &[])?, this(&|| ShapeOp::SumTo)),
-            Self::SumInDim(axes) => (call.sum_in_dim(axes)?, this(&|| ShapeOp::SumInDim(axes.clone()))),
-            Self::SumBatchTo(base) => {
-                let sum = call.sum_to(&caller::PARTIAL_BATCH_SUM, from_ref(base))?;
-                (sum, this(&|| ShapeOp::SumBatchTo(*base)))
-            }
-            Self::Signature(signature) => return signature.infer_in(names, call),
-        };
-        let (result, checks) = statement.solve(names)?;
-        let checks = operation.map_or(checks, |operation| vec![Check::Succeeds { operation }]);
-        Ok(InferredShapes::of(vec![result], checks))
-    }
-}
-
-impl InferredShapes<'_> {
-    /// The results of an operation without a signature.
-    pub(super) fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
-        let batch = PartialShape::unranked();
-        Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
-    }
 }

@@ -1,10 +1,11 @@
 //! Signatures on partially known shapes.
 
-use super::place::{Clash, PackedPlace};
-use super::statement::{Call, Statement, check_overflow, list};
+use super::partial_shape::list;
+use super::place::{Clash, OwnAxis};
+use super::statement::{Arguments, Call, Operation, Statement, check_overflow};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, Result, caller};
-use crate::shape::{Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{BaseAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -50,7 +51,7 @@ impl<'s> Signature<'s> {
         &self,
         shapes: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>> {
-        self.infer_in(&mut Names::new(), Call::new(None, &shapes.into_iter().collect::<Vec<_>>()))
+        self.infer_in(&mut Names::new(), Call::new(&shapes.into_iter().collect::<Vec<_>>()))
     }
 
     /// [`infer`](Self::infer) with names that may be known, which learn what is forced.
@@ -63,15 +64,16 @@ impl<'s> Signature<'s> {
             Some(base) if operand < self.operands() => base.len().min(ndims[operand]),
             _ => 0,
         });
-        let call = Call { words: &caller::SIGNATURE, bases: &own, text: self.text(), ..call };
+        let arguments = Arguments::Signature(self.text());
+        let operation = Operation { bases: &own, arguments, ..call.on_all(&caller::SIGNATURE) };
         if shapes.len() != self.operands() {
-            return Err(self.operand_count(call.builder(), shapes.len()));
+            return Err(self.operand_count(operation.builder(), shapes.len()));
         }
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
         for (operand, &found) in ndims.iter().enumerate() {
             let base = &cores.bases[operand];
             if found < base.len() {
-                return Err(base_axes(call.builder(), Some(operand), base.len(), found));
+                return Err(base_axes(operation.builder(), Some(operand), base.len(), found));
             }
             lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
             lacks_sizes |= found == usize::MAX && !base.is_empty();
@@ -81,7 +83,7 @@ impl<'s> Signature<'s> {
             let any = vec![PartialShape::unranked(); self.results()];
             return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, applies()) });
         }
-        let mut found = SymbolAxes::of(cores, call).infer(names)?;
+        let mut found = Symbols::of(cores, operation).infer(names)?;
         // other checks speak of whole operands, or of axes that `*` does not have yet
         if lacks_sizes || !call.is_ranked() && !found.checks.is_empty() {
             found.checks = applies();
@@ -90,61 +92,48 @@ impl<'s> Signature<'s> {
     }
 }
 
-/// The axes of a signature's symbols: first those of its numbers, then those of the others.
-struct SymbolAxes<'s, 'a> {
+/// A signature whose symbols are the first axes of the conditions.
+struct Symbols<'s, 'a> {
     cores: Cores<'s>,
-    call: Call<'a>,
-    /// The symbol of each axis.
-    order: Vec<usize>,
-    /// The axis of each symbol.
-    axes: Vec<usize>,
+    operation: Operation<'a>,
     /// Whether each symbol occurs in an operand.
     occurs: Vec<bool>,
 }
 
-impl<'s, 'a> SymbolAxes<'s, 'a> {
-    fn of(cores: Cores<'s>, call: Call<'a>) -> Self {
-        let count = cores.symbols.len();
-        let (mut axes, mut occurs) = (vec![0; count], vec![false; count]);
-        let is_number = |&symbol: &usize| cores.symbols[symbol].is_number;
-        let (mut order, names): (Vec<_>, Vec<_>) = (0..count).partition(is_number);
-        order.extend(names);
-        for (axis, &symbol) in order.iter().enumerate() {
-            axes[symbol] = axis;
-        }
-        for axis in cores.bases[..call.shapes.len()].iter().flatten() {
+impl<'s, 'a> Symbols<'s, 'a> {
+    fn of(cores: Cores<'s>, operation: Operation<'a>) -> Self {
+        let mut occurs = vec![false; cores.symbols.len()];
+        for axis in cores.bases[..operation.call.shapes.len()].iter().flatten() {
             occurs[axis.symbol] = true;
         }
-        Self { cores, call, order, axes, occurs }
+        Self { cores, operation, occurs }
     }
 
     /// The batch, the sizes and the results of the signature.
     fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>> {
-        let Self { cores, call, order, axes, .. } = self;
-        let symbol_axis = |operand: usize, axis: usize| axes[cores.bases[operand][axis].symbol];
-        let statement =
-            call.batches_after(order.len(), &|operand, axis| Some((symbol_axis(operand, axis), true)));
-        let Statement { mut conditions, result, .. } = statement;
-        conditions.numbers =
-            order.iter().map_while(|&symbol| cores.symbols[symbol].size.map(Dim::Known)).collect();
-        let (system, checks) = call.solve(conditions, names).map_err(|clash| self.error(clash))?;
+        let Self { cores: Cores { bases, symbols }, operation, occurs } = self;
+        let (count, operands) = (symbols.len(), operation.call.shapes.len());
+        let at = |operand: usize, axis: usize| Some((bases[operand][axis].symbol, true));
+        let Statement { mut conditions, .. } = operation.batches_after(count, &at);
+        conditions.numbers = list(count, &mut |symbol| symbols[symbol].size.map_or(Dim::Unknown, Dim::Known));
+        conditions.first = (0..count).filter(|&symbol| symbols[symbol].is_number).collect();
+        let (system, checks) = operation.solve(conditions, names).map_err(|clash| self.error(clash))?;
         self.check_results()?;
-        let batch = list(result.len(), &mut |axis| system.size(result.start + axis).0);
-        let symbols = list(order.len(), &mut |axis| system.size(axis).0);
-        let checks = call.with_unranked(checks, &batch);
-        check_overflow(&batch, &|| call.builder_of(&caller::PARTIAL_BATCHES))?;
+        let mut sizes = list(count + operation.batch_axes(), &mut |axis| system.size(axis).0);
+        let batch = sizes.split_off(count);
+        let checks = operation.with_unranked(checks, &batch);
+        check_overflow(&batch, &|| operation.builder_of(&caller::PARTIAL_BATCHES))?;
         system.vars.keep();
-        let size = |symbol: usize| symbols[axes[symbol]].clone();
-        let batch = if call.is_ranked() { batch.into() } else { PartialShape::unranked() };
+        let batch = if operation.call.is_ranked() { batch.into() } else { PartialShape::unranked() };
         let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
-        for base in &cores.bases[call.shapes.len()..] {
-            let base = list(base.len(), &mut |axis| size(base[axis].symbol)).into();
+        for base in &bases[operands..] {
+            let base = list(base.len(), &mut |axis| sizes[base[axis].symbol].clone()).into();
             found.results.push(found.batch.with_base(&base));
             found.bases.push(base);
         }
-        for (symbol, own) in cores.symbols.iter().enumerate() {
-            if self.occurs[symbol] && !own.is_number {
-                found.sizes.push((own.text, size(symbol)));
+        for ((size, symbol), occurs) in sizes.into_iter().zip(symbols).zip(occurs) {
+            if *occurs && !symbol.is_number {
+                found.sizes.push((symbol.text, size));
             }
         }
         Ok(found)
@@ -153,10 +142,10 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
     /// # Errors
     /// `UnknownSymbol` where a size of a result is none of the operands'.
     fn check_results(&self) -> Result<()> {
-        for axis in self.cores.bases[self.call.shapes.len()..].iter().flatten() {
+        for axis in self.cores.bases[self.operation.call.shapes.len()..].iter().flatten() {
             let symbol = &self.cores.symbols[axis.symbol];
             if !self.occurs[axis.symbol] && !symbol.is_number {
-                return Err(unknown_symbol(self.call.builder(), symbol.text));
+                return Err(unknown_symbol(self.operation.builder(), symbol.text));
             }
         }
         Ok(())
@@ -164,25 +153,25 @@ impl<'s, 'a> SymbolAxes<'s, 'a> {
 
     /// The error of a clash at one of the axes, or in the batch.
     fn error(&self, mut clash: Clash) -> BroadcastError {
-        let call = &self.call;
+        let operation = &self.operation;
         let Clash::Sizes { axis, places, dims: [dim, other], .. } = &mut clash else {
-            return clash.error(call.builder());
+            return clash.error(operation.builder());
         };
-        if let Some(in_batch) = axis.checked_sub(self.order.len()) {
+        if let Some(in_batch) = axis.checked_sub(self.cores.symbols.len()) {
             *axis = in_batch;
-            let error = || clash.error(call.builder_of(&caller::PARTIAL_BATCHES));
+            let error = || clash.error(operation.builder_of(&caller::PARTIAL_BATCHES));
             return self.check_results().map_or_else(|error| error, |()| error());
         }
-        let position = |place: PackedPlace| {
-            let operand = place.shape();
-            (operand, place.axis as usize - call.split(operand).0.len())
+        let base_axis = |place: OwnAxis| {
+            let (operand, mark) = (place.shape(), place.mark());
+            let axis = place.axis as usize - operation.split(operand).0.len();
+            BaseAxis { operand: Some(operand), axis, mark }
         };
-        let (symbol, [a, b]) = (&self.cores.symbols[self.order[*axis]], *places);
-        if let Some(size) = symbol.size {
+        let (builder, symbol, [a, b]) = (operation.builder(), &self.cores.symbols[*axis], *places);
+        match symbol.size {
             // the number is the first size of the axis
-            let (operand, axis) = position(b);
-            return base_size(call.builder(), Some(operand), axis, [other, &size], b.mark());
+            Some(size) => base_size(builder, base_axis(b), [other, &size]),
+            None => two_sizes(builder, symbol.text, [base_axis(a), base_axis(b)], [dim, other]),
         }
-        two_sizes(call.builder(), symbol.text, [position(a), position(b)], [dim, other], [a.mark(), b.mark()])
     }
 }

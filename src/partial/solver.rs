@@ -1,13 +1,13 @@
 //! The sizes that shapes can have together: one condition for each axis, solved for all axes at once.
 //!
 //! Every operation states the same condition. An axis has one size. A *fixed* size of a shape there equals it; a size that
-//! *stretches* is 1 or equals it. A size that cannot be 1 counts as fixed. These are the forced sizes. If they meet all conditions,
+//! *stretches* is 1 or equals it. A size that cannot be 1 counts as fixed. These are the forced sizes. If they satisfy all conditions,
 //! so do all sizes together, because the others can be 1.
 //!
 //! If a name is not 1, it forces the sizes at all its axes, and no other name. So its sizes are 1 and one span.
 
 use super::dim::{Dim, Span};
-use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
+use super::place::{Clash, Entry, OwnAxis, Owner, Side, Var, compact};
 use super::vars::Vars;
 use alloc::{format, string::String, vec::Vec};
 
@@ -22,7 +22,7 @@ pub(super) struct Conditions<'s> {
     pub(super) count: usize,
     /// The position of the first size at each axis, and the number of sizes.
     starts: Vec<u32>,
-    /// The sizes of the first axes, which a signature has as numbers.
+    /// The sizes of the first axes, as far as a signature has them as numbers.
     pub(super) numbers: Vec<Dim>,
     /// The axes whose clashes come first.
     pub(super) first: Vec<usize>,
@@ -36,11 +36,11 @@ impl<'s> Conditions<'s> {
     }
 
     /// Adds the sizes of a shape. A size without a condition follows at an axis of its own.
-    pub(super) fn add(&mut self, owner: u32, dims: &'s [Dim], at: &dyn Fn(usize) -> At) {
+    pub(super) fn add(&mut self, owner: Owner, dims: &'s [Dim], at: &dyn Fn(usize) -> At) {
         for (own, dim) in dims.iter().enumerate() {
             let (axis, is_fixed) = at(own).unwrap_or((self.count, true));
             self.count = self.count.max(axis + 1);
-            self.entries.push(Entry::new(dim, PackedPlace::at(owner, own), axis, is_fixed));
+            self.entries.push(Entry::new(dim, OwnAxis::new(owner, own), axis, is_fixed));
         }
     }
 
@@ -107,7 +107,7 @@ impl<'n> System<'n> {
             entry.axis += compact(declared.len() - self.axes.count);
         }
         self.axes.count = declared.len();
-        self.axes.add(PackedPlace::RESULT, declared, &|axis| Some((axis, true)));
+        self.axes.add(Owner::Result, declared, &|axis| Some((axis, true)));
         self.bind()?;
         self.solve()?;
         if all { self.search(&mut 1000) } else { Ok(()) }
@@ -118,7 +118,7 @@ impl<'n> System<'n> {
         entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.class(var).span)
     }
 
-    /// Whether a size can be 1 beside others.
+    /// Whether a size can be 1 where others are not.
     fn stretches(&self, entry: &Entry<'_>) -> bool {
         !entry.is_fixed() && self.span_of(entry).contains(1)
     }
@@ -196,14 +196,17 @@ impl<'n> System<'n> {
     /// The clash at an axis where forced sizes exclude each other.
     #[cold]
     fn clash(&self, axis: usize) -> Clash {
-        let number = self.axes.numbers.get(axis).map(|dim| Entry::new(dim, PackedPlace::EARLIER, axis, true));
-        let own = self.axes.at(axis).iter().filter(|entry| !self.stretches(entry));
-        let forced: Vec<_> = number.iter().chain(own).map(|entry| (*entry, self.span_of(entry))).collect();
+        let entries = self.axes.at(axis);
+        let number = self.axes.numbers.get(axis).filter(|dim| **dim != Dim::Unknown);
+        let in_entries = number.map(|dim| Entry::new(dim, entries[0].place, axis, true));
+        let own = entries.iter().filter(|entry| !self.stretches(entry));
+        let forced: Vec<_> =
+            in_entries.iter().chain(own).map(|entry| (*entry, self.span_of(entry))).collect();
         // from the sizes as written at the axis, else from all known sizes, else a size that no other can be
         let (written, known) = (first_clash(&forced, true), first_clash(&forced, false));
         let [mut a, b] = written.or(known).unwrap_or([forced[0]; 2]);
-        if a.0.place == PackedPlace::EARLIER {
-            // a number stands where it excludes a size
+        // a number stands where it excludes a size
+        if number.is_some_and(|number| core::ptr::eq(number, a.0.dim)) {
             a.0.place = b.0.place;
         }
         let places = [a.0.place, b.0.place];
@@ -212,7 +215,7 @@ impl<'n> System<'n> {
             return Clash::Sizes { axis, places, dims, note: String::new() };
         }
         // of a single shape, a size that excludes those of a name is one of the name, not of the axis
-        let is_single = a.0.place.operand == PackedPlace::SHAPE;
+        let is_single = a.0.place.owner() == Owner::Shape;
         if is_single || self.vars.is_earlier(a, b.1) || self.vars.is_earlier(b, a.1) {
             let sides = if a.0.var().is_some() { [a, b] } else { [b, a] };
             return self.vars.conflict(sides, sides[1].0.place);
@@ -330,7 +333,7 @@ impl<'n> System<'n> {
 
     /// The size of the target at an axis where it stretches. It is unknown if the target has no size there.
     pub(super) fn of_target(&self, axis: usize) -> Dim {
-        let entry = self.axes.at(axis).iter().find(|entry| entry.place.operand == PackedPlace::TARGET);
+        let entry = self.axes.at(axis).iter().find(|entry| entry.place.owner() == Owner::Target);
         let own = entry.map_or(Span::ANY, |entry| entry.dim.span());
         if let Some(var) = entry.and_then(Entry::var) {
             return self.vars.dim(var, true);

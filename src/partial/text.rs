@@ -2,13 +2,16 @@
 
 use super::dim::{Name, Span};
 use super::{Dim, PartialShape};
-use crate::error::{BroadcastError, Result, TextFault};
+use crate::error::{BroadcastError, Result};
 use alloc::{string::String, vec::Vec};
 use core::fmt::{self, Write};
 use core::ops::RangeBounds;
 use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
+
+/// What of a text cannot be read, from the first character that does not fit, and a description of what would.
+type Fault<'t> = (&'t str, &'static str);
 
 /// The separator of sizes, and descriptions of the characters that can follow a size, final digits, a name in quotes and
 /// letters.
@@ -50,45 +53,40 @@ impl FromStr for PartialShape {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (trimmed, at) = trim(text, 0);
+        let trimmed = trim(text);
         let dims = match trimmed.strip_prefix('[') {
             _ if trimmed == "*" => return Ok(Self::unranked()),
-            Some(list) => listed(list, at + 1),
-            None => dims(trimmed, at, CROSSED),
+            Some(list) => listed(list),
+            None => dims(trimmed, CROSSED),
         };
         dims.map(Self::from).map_err(|fault| invalid(text, fault))
     }
 }
 
-/// Reads a list of sizes after its opening bracket. Here and below, `at` is the position of `text` in the whole.
-fn listed(text: &str, at: usize) -> Result<Vec<Dim>, TextFault> {
-    let end = until(text, b']');
-    let list = &text[..end];
-    let no_axes = end < text.len() && trim(list, at).0.is_empty();
-    let dims = if no_axes { Vec::new() } else { dims(list, at, LISTED)? };
-    if end == text.len() {
-        return Err((at + end, "a comma or ]"));
-    }
-    let (rest, at) = trim(&text[end + 1..], at + end + 1);
-    if rest.is_empty() { Ok(dims) } else { Err((at, "the end")) }
+/// Reads a list of sizes after its opening bracket.
+fn listed(text: &str) -> Result<Vec<Dim>, Fault<'_>> {
+    let (list, end) = text.split_at(until(text, b']'));
+    let has_none = !end.is_empty() && trim(list).is_empty();
+    let dims = if has_none { Vec::new() } else { dims(list, LISTED)? };
+    let rest = end.strip_prefix(']').ok_or((end, "a comma or ]"))?;
+    if trim(rest).is_empty() { Ok(dims) } else { Err((trim(rest), "the end")) }
 }
 
 /// Reads sizes that are separated as in `notation`.
-fn dims(mut text: &str, mut at: usize, notation: Notation) -> Result<Vec<Dim>, TextFault> {
+fn dims(mut text: &str, notation: Notation) -> Result<Vec<Dim>, Fault<'_>> {
     let separator = notation.0 as u8;
     // counted first: a vector that grows takes up to three times the memory
     let mut dims: Vec<Dim> = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
     loop {
-        let end = until(text, separator);
-        let (trimmed, start) = trim(&text[..end], at);
-        let read = dim(trimmed, start, notation)?;
+        let (own, rest) = text.split_at(until(text, separator));
+        let read = dim(trim(own), notation)?;
         // names that are equal share their memory, if they are near
         let near = dims[dims.len().saturating_sub(8)..].iter().find(|near| **near == read).cloned();
         dims.push(near.unwrap_or(read));
-        if end == text.len() {
-            return Ok(dims);
+        match rest.get(1..) {
+            Some(next) => text = next,
+            None => return Ok(dims),
         }
-        (text, at) = (&text[end + 1..], at + end + 1);
     }
 }
 
@@ -105,10 +103,9 @@ fn until(text: &str, stop: u8) -> usize {
     text.len()
 }
 
-/// The text without the spaces around it, and its position.
-fn trim(text: &str, at: usize) -> (&str, usize) {
-    let from_start = text.trim_start_matches(' ');
-    (from_start.trim_end_matches(' '), at + text.len() - from_start.len())
+/// The text without the spaces around it.
+fn trim(text: &str) -> &str {
+    text.trim_start_matches(' ').trim_end_matches(' ')
 }
 
 /// Reads `3`, `?`, `2..5`, `2..`, `..5`, a name or a name with a range, `n:2..5`, with or without spaces around it.
@@ -130,8 +127,7 @@ impl FromStr for Dim {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (trimmed, at) = trim(text, 0);
-        dim(trimmed, at, CROSSED).map_err(|fault| invalid(text, fault))
+        dim(trim(text), CROSSED).map_err(|fault| invalid(text, fault))
     }
 }
 
@@ -162,7 +158,7 @@ pub(super) struct Quoted<'n>(pub(super) &'n str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if word(self.0, 0, CROSSED).is_ok() {
+        if word(self.0, CROSSED).is_ok() {
             return f.write_str(self.0);
         }
         f.write_str("\"")?;
@@ -224,99 +220,91 @@ impl Dim {
     /// `torch.export.Dim("batch", min=2)`.
     pub fn name_in(name: &str, sizes: impl RangeBounds<usize>) -> Result<Self> {
         if name.is_empty() {
-            return Err(invalid(name, (0, "a name")));
+            return Err(invalid(name, (name, "a name")));
         }
         Ok(Self::declared(name, Self::range(sizes)?.span()))
     }
 }
 
-fn invalid(text: &str, (at, expected): TextFault) -> BroadcastError {
-    BroadcastError::invalid_text(text, text[..at].chars().count(), expected)
+/// The error of a text with a fault.
+fn invalid(text: &str, (rest, expected): Fault<'_>) -> BroadcastError {
+    let before = &text[..rest.as_ptr().addr() - text.as_ptr().addr()];
+    BroadcastError::invalid_text(text, before.chars().count(), expected)
 }
 
-fn dim(text: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
-    let (_, [after_size, after_range, after_name, _]) = notation;
-    match text.as_bytes() {
+fn dim(text: &str, notation: Notation) -> Result<Dim, Fault<'_>> {
+    let (name, rest) = match text.as_bytes() {
         b"?" => return Ok(Dim::Unknown),
-        [b'"', ..] => {
-            let (name, end) = unquoted(text, at)?;
-            return match text[end..].strip_prefix(':') {
-                Some(range) => named(&name, range, at + end + 1, notation),
-                None if end == text.len() => Ok(Dim::declared(&name, Span::ANY)),
-                None => Err((at + end, after_name)),
-            };
-        }
+        [b'"', ..] => unquoted(text)?,
         [b'?', b'0'..=b'9', ..] | [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..] => {
-            let (name, range) =
-                text.split_once(':').map_or((text, None), |(name, range)| (name, Some(range)));
-            word(name, at, notation)?;
-            let range = range.map(|range| named(name, range, at + name.len() + 1, notation));
-            return range.unwrap_or_else(|| Ok(Dim::declared(name, Span::ANY)));
+            let (name, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
+            word(name, notation)?;
+            (name.into(), rest)
         }
-        _ => {}
-    }
-    let range = text.split_once('.').and_then(|(lo, rest)| Some((lo, rest.strip_prefix('.')?)));
-    if let Some((lo, hi)) = range {
-        let end = at + lo.len() + "..".len();
-        if lo.is_empty() && hi.is_empty() {
-            return Err((end, "a size at one end of the range at least"));
-        }
-        let lo = if lo.is_empty() { 0 } else { size(lo, at, after_size)? };
-        let hi = if hi.is_empty() { usize::MAX } else { size(hi, end, after_range)? };
-        let fault = (end, "an end of the range that is not below its start");
-        return if lo <= hi { Ok(Span { lo, hi }.into()) } else { Err(fault) };
-    }
-    match text.as_bytes() {
-        [b'0'..=b'9', ..] => size(text, at, after_size).map(Dim::Known),
-        _ => Err((at, A_DIM)),
+        _ => return span(text, notation).map(Dim::from),
+    };
+    match rest.as_bytes() {
+        [] => Ok(Dim::declared(&name, Span::ANY)),
+        [b':', b'0'..=b'9' | b'.', ..] => Ok(Dim::declared(&name, span(&rest[1..], notation)?)),
+        [b':', ..] => Err((&rest[1..], "a range such as 2..5")),
+        _ => Err((rest, notation.1[2])),
     }
 }
 
-/// Reads the range of a name.
-fn named(name: &str, range: &str, at: usize, notation: Notation) -> Result<Dim, TextFault> {
-    if !matches!(range.as_bytes(), [b'0'..=b'9' | b'.', ..]) {
-        return Err((at, "a range such as 2..5"));
+/// Reads a size or a range.
+fn span(text: &str, (_, [after_size, after_range, ..]): Notation) -> Result<Span, Fault<'_>> {
+    match text.split_once("..").filter(|(lo, _)| !lo.contains('.')) {
+        Some(("", "")) => Err((&text[2..], "a size at one end of the range at least")),
+        Some((lo, hi)) => {
+            let lo = if lo.is_empty() { 0 } else { size(lo, after_size)? };
+            let end = if hi.is_empty() { usize::MAX } else { size(hi, after_range)? };
+            let fault = (hi, "an end of the range that is not below its start");
+            if lo <= end { Ok(Span { lo, hi: end }) } else { Err(fault) }
+        }
+        None if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            size(text, after_size).map(Span::of)
+        }
+        None => Err((text, A_DIM)),
     }
-    Ok(Dim::declared(name, dim(range, at, notation)?.span()))
 }
 
-/// Reads a name in quotes. Returns it with the position after the closing quote.
-fn unquoted(text: &str, at: usize) -> Result<(String, usize), TextFault> {
-    let (mut name, mut chars) = (String::new(), text.char_indices().skip(1));
-    while let Some((i, char)) = chars.next() {
-        match char {
-            '"' if name.is_empty() => return Err((at + i, "a name")),
-            '"' => return Ok((name, i + 1)),
-            '\\' => match chars.next() {
-                Some((_, escaped @ ('"' | '\\'))) => name.push(escaped),
-                _ => return Err((at + i + 1, "\" or \\")),
+/// Reads a name in quotes. Returns it with what follows the closing quote.
+fn unquoted(text: &str) -> Result<(String, &str), Fault<'_>> {
+    let (mut name, mut chars) = (String::new(), text[1..].chars());
+    loop {
+        let rest = chars.as_str();
+        match chars.next() {
+            Some('"') if name.is_empty() => return Err((rest, "a name")),
+            Some('"') => return Ok((name, chars.as_str())),
+            Some('\\') => match chars.next() {
+                Some(escaped @ ('"' | '\\')) => name.push(escaped),
+                _ => return Err((&rest[1..], "\" or \\")),
             },
-            _ => name.push(char),
+            Some(char) => name.push(char),
+            None => return Err((rest, "\"")),
         }
     }
-    Err((at + text.len(), "\""))
 }
 
 /// Reads digits as a number. `next` names the characters that may follow, for the error.
-fn size(digits: &str, at: usize, next: &'static str) -> Result<usize, TextFault> {
-    for (i, byte) in digits.bytes().enumerate() {
-        if !byte.is_ascii_digit() {
-            return Err((at + i, if i == 0 { "a size" } else { next }));
-        }
+fn size<'t>(digits: &'t str, next: &'static str) -> Result<usize, Fault<'t>> {
+    let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    if !rest.is_empty() {
+        return Err((rest, if rest.len() == digits.len() { "a size" } else { next }));
     }
-    digits.parse().map_err(|_| (at, "a size that is not past usize::MAX"))
+    digits.parse().map_err(|_| (digits, "a size that is not past usize::MAX"))
 }
 
 /// Checks that a name can stand without quotes. `?` and digits are a name of [`Names::fresh`](super::Names::fresh).
-fn word(text: &str, at: usize, notation: Notation) -> Result<(), TextFault> {
+fn word(text: &str, notation: Notation) -> Result<(), Fault<'_>> {
     let (separator, [_, after_digits, _, after_letters]) = notation;
     let digits_only = matches!(text.as_bytes(), [b'?', b'0'..=b'9', ..]);
     let next = if digits_only { after_digits } else { after_letters };
     for (i, byte) in text.bytes().enumerate().skip(usize::from(digits_only)) {
         let is_letter = byte == b'_' || byte.is_ascii_alphabetic() && byte != separator as u8;
         if !(byte.is_ascii_digit() && i > 0 || is_letter && !digits_only) {
-            return Err((at + i, next));
+            return Err((&text[i..], next));
         }
     }
-    if text.is_empty() { Err((at, next)) } else { Ok(()) }
+    if text.is_empty() { Err((text, next)) } else { Ok(()) }
 }

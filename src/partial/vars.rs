@@ -1,64 +1,22 @@
-//! The names in one call, and the classes of those that are equal: a union-find whose changes can be undone.
+//! The names in one call. Those that are equal are classes: a union-find whose changes can be undone.
 
 use super::dim::{Dim, Span};
-use super::place::{Clash, Entry, PackedPlace, Side, Var, compact};
+use super::names::{Class, Note, Origin};
+use super::place::{Clash, Entry, OwnAxis, Owner, Place, Side, Var, compact};
 use super::text::Quoted;
 use super::{Names, PartialShape};
 use crate::error::{NewBuilder, Result, fail};
 use alloc::{format, string::String, string::ToString};
 
-/// Names that are equal. Except for `parent`, the fields are those of its root.
-#[derive(Clone, Copy)]
-pub(super) struct Class {
-    /// Another name of the class that is nearer to the root, or the name itself.
-    pub(super) parent: Var,
-    /// The number of names. The smaller class is added to the larger one, so that paths are short.
-    pub(super) count: u32,
-    pub(super) span: Span,
-    /// The positions of the origins of the span's start and end, unless it has none.
-    ends: [u32; 2],
-    /// In the last call that had one of the names, the sizes other than 1 are in this span; if it is 1 alone, there are none.
-    not_one: Span,
-}
-
-/// The last call that had a name of a class, the first axis there, the last axis that [`is_first_at`](Vars::is_first_at) was
-/// asked for, and the position of the last change. It is not undone.
-#[derive(Clone, Copy)]
-pub(super) struct Note {
-    call: usize,
-    first: PackedPlace,
-    last_axis: usize,
-    change: usize,
-}
-
-impl Note {
-    pub(super) const NONE: Self =
-        Self { call: 0, first: PackedPlace::EARLIER, last_axis: usize::MAX, change: usize::MAX };
-}
-
-/// Where a name got its sizes: the name, the call and the axis.
-#[derive(Clone, Copy)]
-pub(super) struct Origin {
-    name: Var,
-    call: u32,
-    place: PackedPlace,
-}
-
 /// The names in a call. Everything that the call forces is undone unless it is [kept](Self::keep).
 pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
-    pub(super) of: Option<&'n str>,
+    label: Option<&'n str>,
     /// How many origins there were before.
     origins: usize,
     /// How many changes there were when the last state was asked for.
     mark: usize,
-}
-
-impl Class {
-    pub(super) fn of(id: usize) -> Self {
-        Self { parent: compact(id), count: 1, span: Span::ANY, ends: [u32::MAX; 2], not_one: Span::ANY }
-    }
 }
 
 impl Drop for Vars<'_> {
@@ -68,10 +26,10 @@ impl Drop for Vars<'_> {
 }
 
 impl<'n> Vars<'n> {
-    pub(super) fn new(names: &'n mut Names, of: Option<&'n str>) -> Self {
+    pub(super) fn new(names: &'n mut Names, label: Option<&'n str>) -> Self {
         let origins = names.origins.len();
         names.calls += 1;
-        Self { names, of, origins, mark: 0 }
+        Self { names, label, origins, mark: 0 }
     }
 
     /// Undoes everything forced in this call.
@@ -142,22 +100,23 @@ impl<'n> Vars<'n> {
         self.names.dim(self.names.root(var as usize), span)
     }
 
-    /// The size of a name of the call.
-    pub(super) fn dim_of(&self, name: &str) -> Option<Dim> {
+    /// The size of a name of the call, and the first axis that has it.
+    pub(super) fn first(&self, name: &str) -> Option<(Dim, Place)> {
         let var = compact(*self.names.ids.get(name)?);
-        (self.note(var).call == self.names.calls).then(|| self.dim(var, false))
+        let note = self.note(var);
+        (note.call == self.names.calls).then(|| (self.dim(var, false), note.first.into()))
     }
 
     /// The name of a size, if it has one, whose sizes at this place are in `span`.
     ///
     /// # Errors
     /// The clash of a name that has other sizes elsewhere.
-    pub(super) fn at(&mut self, dim: &Dim, span: Span, place: PackedPlace) -> Result<Option<Var>, Clash> {
+    pub(super) fn at(&mut self, dim: &Dim, span: Span, place: OwnAxis) -> Result<Option<Var>, Clash> {
         let Some(name) = dim.as_name() else { return Ok(None) };
         let var = compact(self.names.id(name));
         if self.note(var).call != self.names.calls {
             let (root, call) = (self.names.root(var as usize), self.names.calls);
-            self.names.notes[root] = Note { call, first: place, ..Note::NONE };
+            self.names.notes[root] = Note::new(call, place);
             self.names.classes[root].not_one = self.names.classes[root].span;
         }
         if self.narrow(var, span, place) {
@@ -168,7 +127,7 @@ impl<'n> Vars<'n> {
     }
 
     /// Restricts a name to the sizes at an axis. Returns `false` if it has none of them.
-    pub(super) fn narrow(&mut self, var: Var, to: Span, place: PackedPlace) -> bool {
+    pub(super) fn narrow(&mut self, var: Var, to: Span, place: OwnAxis) -> bool {
         let Class { span: before, mut ends, .. } = *self.class(var);
         self.narrow_not_one(var, to);
         let Some(span) = before.intersect(to) else { return false };
@@ -231,7 +190,7 @@ impl<'n> Vars<'n> {
         }
         self.names.changes.clear();
         if self.names.origins.len() > self.origins {
-            self.names.labels.push(self.of.unwrap_or_default().into());
+            self.names.labels.push(self.label.unwrap_or_default().into());
         }
         self.origins = self.names.origins.len();
     }
@@ -244,22 +203,23 @@ impl<'n> Vars<'n> {
         &mut self,
         declared: &PartialShape,
         shape: &[usize],
-        owner: &str,
-        place: &dyn Fn(usize) -> PackedPlace,
+        owner: Owner,
         builder: NewBuilder<'_>,
     ) -> Result<()> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
-            let (builder, found, expected) = (builder(), shape.len(), dims.len());
-            let error =
-                fail!(builder, DeclaredAxes, "the number of axes{owner} is {found}, expected {expected}");
-            return Err(error);
+            let (builder, of, found, expected) = (builder(), owner.words(), shape.len(), dims.len());
+            return Err(fail!(
+                builder,
+                DeclaredAxes,
+                "the number of axes{of} is {found}, expected {expected}"
+            ));
         }
         for (axis, dim) in dims.iter().enumerate() {
-            let (size, place) = (shape[axis], place(axis));
+            let (size, place) = (shape[axis], OwnAxis::new(owner, axis));
             if !dim.admits(size) {
-                let builder = builder().at(axis as i128).marks(&[place.mark()]).sizes(&[&size, dim]);
-                let builder = builder.subject(&place.words(self.of));
+                let builder = builder().at(axis as i128, &[place.mark()], &[&size, dim]);
+                let builder = builder.subject(&place.words(self.label));
                 return Err(fail!(builder, DeclaredSize, "size {size}, expected {dim}"));
             }
             self.at(dim, Span::of(size), place).map_err(|clash| clash.error(builder()))?;
@@ -269,18 +229,19 @@ impl<'n> Vars<'n> {
 
     /// The name that got the sizes that exclude those in `other`, and the place, in words; and the place, if it is one of this
     /// call.
-    pub(super) fn origin(&self, entry: Entry<'_>, other: Span) -> (String, String, Option<PackedPlace>) {
-        let (name, place) = (Quoted(entry.dim.as_name().unwrap_or_default()), entry.place);
-        let Some(var) = entry.var() else { return (String::new(), place.words(self.of), None) };
-        let class = self.class(var);
-        let end = usize::from(other.hi >= class.span.lo);
-        match self.names.origins.get(class.ends[end] as usize) {
-            None => (name.to_string(), place.words(self.of), None),
+    pub(super) fn origin(&self, entry: Entry<'_>, other: Span) -> (String, String, Option<OwnAxis>) {
+        let origin = entry.var().and_then(|var| {
+            let Class { span, ends, .. } = self.class(var);
+            self.names.origins.get(ends[usize::from(other.hi >= span.lo)] as usize)
+        });
+        let name = Quoted(entry.dim.as_name().unwrap_or_default()).to_string();
+        match origin {
+            None => (name, entry.place.words(self.label), None),
             Some(&Origin { name, call, place }) if (call as usize) < self.names.labels.len() => {
                 let label = &self.names.labels[call as usize];
                 (Quoted(self.names.text(name as usize)).to_string(), place.words(Some(label)), None)
             }
-            Some(&Origin { place, .. }) => (name.to_string(), place.words(self.of), Some(place)),
+            Some(&Origin { place, .. }) => (name, place.words(self.label), Some(place)),
         }
     }
 
@@ -291,17 +252,17 @@ impl<'n> Vars<'n> {
 
     /// The clash of a name whose sizes exclude those of another size, which may have a name too, at `place`.
     #[cold]
-    pub(super) fn conflict(&self, [a, b]: [Side<'_>; 2], place: PackedPlace) -> Clash {
+    pub(super) fn conflict(&self, [a, b]: [Side<'_>; 2], place: OwnAxis) -> Clash {
         let (first, first_at, here) = self.origin(a.0, b.1);
         let (second, second_at, there) = self.origin(b.0, a.1);
-        let (was, now, at) = (Dim::from(a.1), Dim::from(b.1), place.words(self.of));
+        let (was, now, at) = (Dim::from(a.1), Dim::from(b.1), place.words(self.label));
         let name = Quoted(a.0.dim.as_name().unwrap_or_default()).to_string();
         let rest = match b.0.var() {
             Some(_) => format!("{second} is {now} at {second_at}, but {at} makes them equal"),
             None if first == name => format!("{now} at {at}"),
             None => format!("equals {name}, which is {now} at {at}"),
         };
-        let marks = [here, there, Some(place)].into_iter().flatten().map(PackedPlace::mark).collect();
+        let marks = [here, there, Some(place)].into_iter().flatten().map(OwnAxis::mark).collect();
         let text = format!("{first} is {was} at {first_at} and {rest}");
         Clash::Name { place, marks, dims: [was, now], text }
     }

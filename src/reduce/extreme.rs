@@ -5,8 +5,8 @@ use super::passes::{CheckedReduction, builder};
 use crate::error::caller::Caller;
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
+use crate::kernel::nest::Source;
 use crate::kernel::operation::Operation;
-use crate::kernel::source::Source;
 use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
 
@@ -39,7 +39,8 @@ pub(super) fn extreme_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     caller: &'static Caller,
     name: &str,
 ) -> Result<Array<A, X::Left>> {
-    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, caller)?;
+    let mut joint = None::<D>;
+    let (reduction, result) = CheckedReduction::over_axes(source, &mut joint, axes, caller)?;
     let numbers = || axes.numbers(reduction.shape.len());
     extremes(source, &reduction, result, name, &|| builder(source, caller).axes(numbers()))
 }
@@ -51,23 +52,32 @@ pub(super) fn extreme_to<A: Clone, D: Dimension, T: TargetShape>(
     caller: &'static Caller,
     name: &str,
 ) -> Result<Array<A, T::Dim>> {
-    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, caller)?;
+    let mut joint = None::<D>;
+    let (reduction, result) = CheckedReduction::to_shape(source, &mut joint, target, caller)?;
     extremes(source, &reduction, result, name, &|| builder(source, caller).to(&target.for_message()))
 }
 
 /// The extremes, or `NoElements` if a lane has no elements.
-fn extremes<A: Clone, D: Dimension, E: Dimension>(
+fn extremes<A: Clone, E: Dimension>(
     source: &Source<'_, A>,
-    reduction: &CheckedReduction<'_, D>,
+    reduction: &CheckedReduction<'_>,
     result: Reserved<A, E>,
     name: &str,
     builder: NewBuilder<'_>,
 ) -> Result<Array<A, E>> {
-    if result.len() == 0 {
-        return Ok(result.cloned(&[]));
-    }
-    if reduction.shape.contains(&0) {
+    check_elements(&reduction.shape, result.len(), name, builder)?;
+    Ok(if result.len() == 0 { result.cloned(&[]) } else { reduction.run(source, result, source.first()) })
+}
+
+/// Checks that each of so many results of a shape has elements.
+pub(super) fn check_elements(
+    shape: &[usize],
+    results: usize,
+    name: &str,
+    builder: NewBuilder<'_>,
+) -> Result<()> {
+    if results > 0 && shape.contains(&0) {
         return Err(fail!(builder(), NoElements, "there is no {name} of 0 elements"));
     }
-    Ok(reduction.run(source, result, source.first()))
+    Ok(())
 }

@@ -53,8 +53,6 @@ use crate::map::{FnOperands, Par};
 /// `reduce`. Norms, weighted sums, distances of ndarray-stats such as `sq_l2_dist`, softmax, and the distances of
 /// [all pairs](crate::guide::recipes#distances-of-all-pairs) (`cdist`) are a line or two each: see the
 /// [recipes](crate::guide::recipes).
-#[doc(alias("einsum", "fold", "count_nonzero", "tensordot", "norm", "softmax", "log_softmax"))]
-#[doc(alias("cdist", "pairwise", "pairwise_distances", "euclidean", "distance"))]
 #[doc(alias("weighted_sum", "count_eq", "sq_l2_dist", "l1_dist", "mean_sq_err", "reduce_sum_square"))]
 #[inline]
 pub fn fused<O: FnOperands<F, R>, F, R>(operands: O, f: F) -> Fused<O, F> {

@@ -4,7 +4,7 @@ use super::MeanElement;
 use super::passes::{CheckedReduction, builder};
 use crate::error::{NewBuilder, Result, caller, fail};
 use crate::kernel::memory::Reserved;
-use crate::kernel::source::Source;
+use crate::kernel::nest::Source;
 use crate::reserved::reserved;
 use crate::shape::{ReducedAxes, TargetShape};
 use ndarray::{Array, Dimension};
@@ -14,7 +14,8 @@ pub(super) fn mean_axes<A: MeanElement, D: Dimension, X: ReducedAxes<D>>(
     source: &Source<'_, A>,
     axes: &X,
 ) -> Result<Array<A, X::Left>> {
-    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, &caller::MEAN_AXES)?;
+    let mut joint = None::<D>;
+    let (reduction, result) = CheckedReduction::over_axes(source, &mut joint, axes, &caller::MEAN_AXES)?;
     let builder = || builder(source, &caller::MEAN_AXES).axes(axes.numbers(reduction.shape.len()));
     mean(source, &reduction, result, "mean_axes", &builder)
 }
@@ -24,15 +25,16 @@ pub(super) fn mean_to<A: MeanElement, D: Dimension, T: TargetShape>(
     source: &Source<'_, A>,
     target: &T,
 ) -> Result<Array<A, T::Dim>> {
-    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, &caller::MEAN_TO)?;
+    let mut joint = None::<D>;
+    let (reduction, result) = CheckedReduction::to_shape(source, &mut joint, target, &caller::MEAN_TO)?;
     let builder = || builder(source, &caller::MEAN_TO).to(&target.for_message());
     mean(source, &reduction, result, "mean_to", &builder)
 }
 
 /// Sums, each divided by the number of its elements. `name` is the method's.
-fn mean<A: MeanElement, D: Dimension, E: Dimension>(
+fn mean<A: MeanElement, E: Dimension>(
     source: &Source<'_, A>,
-    reduction: &CheckedReduction<'_, D>,
+    reduction: &CheckedReduction<'_>,
     result: Reserved<A, E>,
     name: &str,
     builder: NewBuilder<'_>,
@@ -71,7 +73,7 @@ fn mean<A: MeanElement, D: Dimension, E: Dimension>(
                 *item = item.clone() * power.clone();
             }
         };
-        let parts = source.prepared(prepare, &scale.power, |source| reduction.run(source, result, A::zero()));
+        let parts = reduction.run(&source.prepared(prepare, &scale.power), result, A::zero());
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
                 *mean = scale.mean(part.clone());

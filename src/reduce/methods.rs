@@ -2,14 +2,15 @@
 
 use super::extreme::{Maximum, Minimum, extreme_axes, extreme_to};
 use super::passes::{add_sum_in_dim, reduce_axes, reduce_to, sum_in_dim, sum_into};
+use super::positions::{Then, positions};
 use super::{MeanElement, SumElement, mean};
 use crate::error::{Result, caller};
+use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
 use crate::kernel::operation::{ClosureOp, Operation, Plus};
-use crate::kernel::source::{Added, AddedScaled, Cloned, Source};
 use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
-use crate::view::AsArrayRef;
+use crate::view::{AsArrayRef, Bounds};
 use core::ops::Mul;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -41,9 +42,10 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
 ///
 /// # Overflow
-/// A sum has the type of its elements and is added in that type. If an integer sum does not fit, it wraps in a release build
-/// and panics in a debug build, as `+` and ndarray's `sum` do. NumPy and PyTorch add narrow integers in 64 bits. To do the
-/// same, convert each element in the closure of [`fused`](crate::fused()), without an array of the converted elements:
+/// A sum has the type of its elements and is added in that type. Integers that do not fit wrap in a release build and panic in a
+/// debug build, as `+` and ndarray's `sum` do. So does a partial sum, even where the whole sum fits: 256 times 100 and -100 by
+/// turns are 0, and panic in `i8`. NumPy and PyTorch add narrow integers in 64 bits. To do the same, convert each element in
+/// the closure of [`fused`](crate::fused()), without an array of the converted elements:
 ///
 /// ```
 /// use ndarray::array;
@@ -66,6 +68,10 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
     where
         A: Clone;
+
+    /// Calls `then` with the elements at a part of the indices, which is not empty.
+    #[doc(hidden)]
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()>;
 
     /// The sum over `axes`: the adjoint of [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes).
     ///
@@ -121,7 +127,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.sum(delta, axis=(0, 2))`; `torch.sum(delta, dim=(0, 2))`; ONNX `ReduceSum`. Over `..`, ndarray's `sum()`, NumPy's
     /// `axis=None`. Without NaN (`nansum`), sum
     /// `fused(&x, |&x| if x.is_nan() { 0.0 } else { x })`. Running sums (`cumsum`) are ndarray's `accumulate_axis_inplace`.
-    #[doc(alias("sum_axis", "reduce_sum", "nansum", "cumsum"))]
+    #[doc(alias("sum_axis", "reduce_sum"))]
     fn sum_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: SumElement,
@@ -173,8 +179,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
     /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
     /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
-    #[doc(alias("mean_axis", "average", "reduce_mean", "nanmean", "weighted_mean", "var", "std"))]
-    #[doc(alias("var_axis", "std_axis"))]
+    #[doc(alias("mean_axis", "average", "reduce_mean"))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: MeanElement,
@@ -214,9 +219,9 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// `numpy.max(x, axis=1)` and `torch.amax(x, dim=1)`, which keep NaN too; ONNX `ReduceMax`. Without NaN (`nanmax`),
-    /// `x.reduce_axes(1, f64::NAN, f64::max)`. `argmax` is a [recipe](crate::guide::recipes#the-position-of-the-largest-element).
+    /// `x.reduce_axes(1, f64::NAN, f64::max)`. The position is [`argmax_axes`](Self::argmax_axes).
     /// For the larger of two arrays' elements (`numpy.maximum`), [`broadcast_map`](crate::broadcast_map()).
-    #[doc(alias("amax", "maximum", "reduce_max", "nanmax", "max_skipnan", "argmax"))]
+    #[doc(alias("amax", "reduce_max"))]
     fn max_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
@@ -244,14 +249,92 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin`, `argmin` and `numpy.minimum`, see
+    /// `numpy.min(x, axis=1)` and `torch.amin(x, dim=1)`, which keep NaN too. For `nanmin` and `numpy.minimum`, see
     /// [`max_axes`](Self::max_axes).
-    #[doc(alias("amin", "minimum", "reduce_min", "nanmin", "min_skipnan", "argmin"))]
+    #[doc(alias("amin", "reduce_min"))]
     fn min_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: Clone + PartialOrd,
     {
         self.source(Minimum, |source| extreme_axes(source, &axes, &caller::MIN_AXES, "minimum"))
+    }
+
+    /// The position along `axes` of the largest element: of the first NaN, or any element that does not equal itself, if there is
+    /// one, else of the first element that equals [`max_axes`](Self::max_axes).
+    ///
+    /// A position is the same in any layout and on any number of threads, of which the maxima use several and the search for their
+    /// positions one. An array is read twice. The results of [`fused`](crate::fused()) operands are computed twice, in a buffer of
+    /// at most 65,536 of them the second time, or once where they are few. If a closure gives others then, the position is any
+    /// that the axes have.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes). Over one axis, a position is an index of it. Over several axes or `..`, it counts their
+    /// elements in row-major order of the axes, however these are listed. Over no axes (`[]`), it is 0.
+    ///
+    /// # Errors
+    /// As [`max_axes`](Self::max_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, keepdims, prelude::*};
+    ///
+    /// let x = array![[3.0, 9.0, 9.0], [8.0, f64::NAN, 9.0]];
+    /// let at: Array1<usize> = x.argmax_axes(1)?;
+    /// assert_eq!(at, array![1, 1]);
+    /// assert_eq!(x.argmax_axes(keepdims(0))?, array![[1, 1, 0]]);
+    /// assert_eq!(x.argmax_axes(..)?.into_scalar(), 4); // in row 1 at column 1
+    /// assert_eq!(fused(&x, |x| -x.abs()).argmax_axes(0)?, array![0, 1, 0]);
+    /// assert_eq!(
+    ///     Array2::<f64>::zeros((2, 0)).argmax_axes(1).unwrap_err().to_string(),
+    ///     "cannot find the maximum of shape [2, 0] over axes [1]: there is no maximum of 0 elements",
+    /// );
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.argmax(x, axis=1)`, and `torch.argmax(x, dim=1)`, which may give a later one of equal elements;
+    /// ndarray-stats `argmax`, as an index, for all axes.
+    #[doc(alias("argmax", "argmax_skipnan", "nanargmax"))]
+    fn argmax_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<usize, X::Left>>
+    where
+        A: Clone + PartialOrd,
+    {
+        let (visit, caller) =
+            (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMAX_AXES, "maximum"));
+        self.source(Maximum, |source| positions(source, visit, &axes, A::gt, caller))
+    }
+
+    /// The position along `axes` of the smallest element: the counterpart of [`argmax_axes`](Self::argmax_axes).
+    ///
+    /// # Shapes
+    /// As [`argmax_axes`](Self::argmax_axes).
+    ///
+    /// # Errors
+    /// As [`max_axes`](Self::max_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::prelude::*;
+    ///
+    /// let x = array![[3, 1, 1], [1, 8, 9]];
+    /// assert_eq!(x.argmin_axes(1)?, array![1, 0]);
+    /// assert_eq!(x.argmin_axes([1, 0])?.into_scalar(), 1);
+    /// assert!(Array2::<f64>::zeros((0, 3)).argmin_axes(0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.argmin(x, axis=1)`, and `torch.argmin(x, dim=1)`, which may give a later one of equal elements.
+    #[doc(alias("argmin", "argmin_skipnan", "nanargmin"))]
+    fn argmin_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<usize, X::Left>>
+    where
+        A: Clone + PartialOrd,
+    {
+        let (visit, caller) =
+            (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMIN_AXES, "minimum"));
+        self.source(Minimum, |source| positions(source, visit, &axes, A::lt, caller))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or whether all are true.
@@ -286,8 +369,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
     /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind: `ndarray-stats` has them, and a
     /// [recipe](crate::guide::recipes#medians) shows one call.
-    #[doc(alias("fold_axis", "map_axis", "prod", "all", "any", "reduce_prod", "aminmax", "ptp"))]
-    #[doc(alias("var_mean", "logsumexp", "median", "quantile"))]
+    #[doc(alias("fold_axis", "prod", "all", "any", "reduce_prod"))]
     fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
         A: Clone,

@@ -4,7 +4,7 @@
 //! [`fused()`]; [`Par`](crate::Par) reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
 //! ```text
-//! elements, passes ← mean, extreme ← methods (the trait `Reduce`) ← sources (its implementations) → fused
+//! elements, passes ← mean, extreme ← positions ← methods (the trait `Reduce`) ← sources (its implementations) → fused
 //! ```
 //!
 //! Each view of the crate is linear in the array, and these are the adjoints:
@@ -21,6 +21,7 @@ mod fused;
 mod mean;
 mod methods;
 mod passes;
+mod positions;
 mod sources;
 
 pub use elements::{MeanElement, SumElement};

@@ -4,44 +4,28 @@
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Added, Source};
 use crate::kernel::nest::{AxisSelection, Store};
 use crate::kernel::reduce::{into, to_new};
-use crate::kernel::source::{Added, Source};
 use crate::reserved::reserved;
 use crate::shape::{
     Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums, checked_joint_dim, placed_sum_order,
     reduced_dim, sizes, sizes_only,
 };
-use core::ops::Deref;
 use ndarray::{Array, ArrayRef, Dimension};
 
-/// The shape of a source. That of a single array is borrowed, because a copy of a dynamic shape may allocate.
-pub(super) enum SourceShape<'a, D> {
-    Borrowed(&'a [usize]),
-    Joint(D),
-}
-
-impl<D: Dimension> Deref for SourceShape<'_, D> {
-    type Target = [usize];
-
-    #[inline]
-    fn deref(&self) -> &[usize] {
-        match self {
-            SourceShape::Borrowed(shape) => shape,
-            SourceShape::Joint(dim) => sizes(dim),
-        }
-    }
-}
-
-/// The shape of a source.
+/// The shape of a source: that of a single array, or the joint one, which is in `joint` then. A copy of a dynamic shape may allocate.
 ///
 /// # Errors
 /// `Incompatible` and `Overflow`.
 #[inline]
-pub(super) fn source_shape<'a, A: Clone, D: Dimension>(source: &Source<'a, A>) -> Result<SourceShape<'a, D>> {
+pub(super) fn source_shape<'j, A: Clone, D: Dimension>(
+    source: &Source<'j, A>,
+    joint: &'j mut Option<D>,
+) -> Result<&'j [usize]> {
     match *source.shapes() {
-        [shape] => Ok(SourceShape::Borrowed(shape)),
-        ref shapes => checked_joint_dim(shapes).map(SourceShape::Joint),
+        [shape] => Ok(shape),
+        ref shapes => checked_joint_dim(shapes).map(|dim| sizes(joint.insert(dim))),
     }
 }
 
@@ -53,27 +37,29 @@ pub(super) fn builder<A: Clone>(source: &Source<'_, A>, caller: &'static Caller)
 
 /// A reduction whose shapes were checked: the shape of the source, and the axes that the result does not have. Without a set,
 /// these are the leading ones.
-pub(super) struct CheckedReduction<'a, D> {
-    pub(super) shape: SourceShape<'a, D>,
+pub(super) struct CheckedReduction<'a> {
+    pub(super) shape: &'a [usize],
     removed: Option<AxisMask>,
 }
 
-impl<'a, D: Dimension> CheckedReduction<'a, D> {
+impl<'a> CheckedReduction<'a> {
     /// A reduction over axes, and memory for its result.
     ///
     /// # Errors
     /// Those of [`source_shape`] and of [`reduced_dim`], then `TooLarge`.
     #[inline(always)]
-    pub(super) fn over_axes<A: Clone, X: ReducedAxes<D>>(
+    pub(super) fn over_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
         source: &Source<'a, A>,
+        joint: &'a mut Option<D>,
         axes: &X,
         caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, X::Left>)> {
-        let shape = source_shape(source)?;
+        let shape = source_shape(source, joint)?;
         let builder = || builder(source, caller).axes(axes.numbers(shape.len()));
-        let (result, reduced) = reduced_dim(&shape, axes, builder)?;
+        let (result, reduced) = reduced_dim(shape, axes, builder)?;
         let result = reserved(result, builder)?;
-        let removed = if X::KEEPS { None } else { Some(reduced) };
+        // without axes in the result, all are leading ones
+        let removed = (!X::KEEPS && !result.shape().is_empty()).then_some(reduced);
         Ok((Self { shape, removed }, result))
     }
 
@@ -81,15 +67,16 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
     ///
     /// # Errors
     /// In this order: those of [`source_shape`]; `InvalidSize`; those of [`check_sums`]; `TooLarge`.
-    pub(super) fn to_shape<A: Clone, T: TargetShape>(
+    pub(super) fn to_shape<A: Clone, D: Dimension, T: TargetShape>(
         source: &Source<'a, A>,
+        joint: &'a mut Option<D>,
         target: &T,
         caller: &'static Caller,
     ) -> Result<(Self, Reserved<A, T::Dim>)> {
-        let shape = source_shape(source)?;
+        let shape = source_shape(source, joint)?;
         let builder = || builder(source, caller).to(&target.for_message());
         let result = sizes_only(target, builder)?;
-        check_sums(&shape, sizes(&result), builder, || source.shapes().to_vec())?;
+        check_sums(shape, sizes(&result), builder, || source.shapes().to_vec())?;
         Ok((Self { shape, removed: None }, reserved(result, builder)?))
     }
 
@@ -101,7 +88,7 @@ impl<'a, D: Dimension> CheckedReduction<'a, D> {
         empty: A,
     ) -> Array<A, E> {
         let removed = self.removed.as_ref().map(|mask| mask as _);
-        to_new(source, &self.shape, result, removed, empty)
+        to_new(source, self.shape, result, removed, empty)
     }
 }
 
@@ -122,7 +109,8 @@ pub(super) fn reduce_axes<A: Clone, D: Dimension, X: ReducedAxes<D>>(
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, X::Left>> {
-    let (reduction, result) = CheckedReduction::<D>::over_axes(source, axes, caller)?;
+    let mut joint = None::<D>;
+    let (reduction, result) = CheckedReduction::over_axes(source, &mut joint, axes, caller)?;
     Ok(reduction.run(source, result, empty))
 }
 
@@ -136,7 +124,8 @@ pub(super) fn reduce_to<A: Clone, D: Dimension, T: TargetShape>(
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, T::Dim>> {
-    let (reduction, result) = CheckedReduction::<D>::to_shape(source, target, caller)?;
+    let mut joint = None::<D>;
+    let (reduction, result) = CheckedReduction::to_shape(source, &mut joint, target, caller)?;
     Ok(reduction.run(source, result, empty))
 }
 
@@ -150,10 +139,11 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     zero: &A,
     store: impl Store<A>,
 ) -> Result<()> {
-    let shape = source_shape::<A, D>(source)?;
+    let mut joint = None::<D>;
+    let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_TO).to(&out.shape());
-    check_sums(&shape, out.shape(), builder, || source.shapes().to_vec())?;
-    into(source, &shape, out, None, zero, store);
+    check_sums(shape, out.shape(), builder, || source.shapes().to_vec())?;
+    into(source, shape, out, None, zero, store);
     Ok(())
 }
 
@@ -167,12 +157,13 @@ pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     axes: &X,
     zero: A,
 ) -> Result<Array<A, T::Dim>> {
-    let shape = source_shape::<A, D>(source)?;
+    let mut joint = None::<D>;
+    let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&target.for_message());
     let result = sizes_only(target, builder)?;
-    let order: D = placed_sum_order(&shape, sizes(&result), axes, builder)?;
+    let order: D = placed_sum_order(shape, sizes(&result), axes, builder)?;
     let result = reserved(result, builder)?;
-    Ok(source.in_order(&shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
+    Ok(source.in_order(shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
 }
 
 /// Adds the sums of [`sum_in_dim`] to an array.
@@ -184,9 +175,10 @@ pub(super) fn add_sum_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimen
     out: &mut ArrayRef<A, E>,
     axes: &X,
 ) -> Result<()> {
-    let shape = source_shape::<A, D>(source)?;
+    let mut joint = None::<D>;
+    let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
-    let order: D = placed_sum_order(&shape, out.shape(), axes, builder)?;
-    source.in_order(&shape, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
+    let order: D = placed_sum_order(shape, out.shape(), axes, builder)?;
+    source.in_order(shape, sizes(&order), |source, shape| into(source, shape, out, None, &A::zero(), Added));
     Ok(())
 }

@@ -2,13 +2,15 @@
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
 use super::methods::IntoArray;
+use super::positions::Then;
 use super::{Fused, Reduce};
-use crate::kernel::nest::{Inputs, MapReduce};
+use crate::error::Result;
+use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapReduce, Source, Threads};
 use crate::kernel::operation::Operation;
-use crate::kernel::reduce::FoldLoops;
-use crate::kernel::source::{Cloned, Source};
+use crate::kernel::reduce::fold_of;
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
+use crate::view::{Bounds, part};
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
@@ -34,6 +36,10 @@ impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     {
         (**self).source(op, then)
     }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        (**self).visit(bounds, then)
+    }
 }
 
 impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
@@ -42,7 +48,11 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     where
         A: Clone,
     {
-        then(&Source::stored(&Inputs::from((self,)), &FoldLoops::new(Cloned, op)))
+        then(&Source::stored(&Inputs::from((self,)), fold_of(&FoldLoops::new(Cloned, op)), None))
+    }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        then(self.slice_each_axis(part(bounds, self.ndim())).into_dyn())
     }
 }
 
@@ -52,7 +62,12 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     where
         A: Clone,
     {
-        then(&Source::par_stored(&Inputs::from((self.0,)), &FoldLoops::new(Cloned, op)))
+        let threads = Some(Threads::new());
+        then(&Source::stored(&Inputs::from((self.0,)), fold_of(&FoldLoops::new(Cloned, op)), threads))
+    }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
+        self.0.visit(bounds, then)
     }
 }
 
@@ -63,7 +78,11 @@ impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
         R: Clone,
     {
         let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
-        then(&Source::fused(&self.operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
+        then(&Source::fused(&self.operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
+    }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
+        then(self.operands.results(&self.f, bounds)?.view().into_dyn())
     }
 }
 
@@ -79,7 +98,11 @@ where
         R: Clone,
     {
         let Fused { operands, f } = &self.0;
-        let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op);
-        then(&Source::par_fused(&operands.inputs(), &makes, &FoldLoops::new(Cloned, op)))
+        let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op).on(Threads::new());
+        then(&Source::fused(&operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
+    }
+
+    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
+        then(self.0.operands.results(&self.0.f, bounds)?.view().into_dyn())
     }
 }

@@ -6,6 +6,7 @@ use crate::error::{BroadcastError, Count, ErrorBuilder, Result, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
+use core::mem::replace;
 use core::ops::RangeFull;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
@@ -291,7 +292,6 @@ fn smallest_missing(numbers: &[i128], ndim: usize) -> Option<i128> {
 ///
 /// let set: AxisSet = [2, 0, 2].into_iter().collect();
 /// assert_eq!(set.as_slice(), [0, 2]);
-/// assert!(set.contains(2) && !set.contains(1));
 /// assert_eq!(set, AxisSet::from([0, 2]));
 /// ```
 ///
@@ -343,38 +343,6 @@ impl AxisSet {
     #[must_use]
     pub fn as_slice(&self) -> &[usize] {
         &self.sorted
-    }
-
-    /// The number of axes.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::AxisSet;
-    ///
-    /// assert_eq!(AxisSet::from([2, 0, 2]).len(), 2);
-    /// ```
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.sorted.len()
-    }
-
-    /// Whether the set has no axes.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray_broadcast::AxisSet;
-    ///
-    /// assert!(AxisSet::default().is_empty() && !AxisSet::from([0]).is_empty());
-    /// ```
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
-    }
-
-    /// Whether `axis` is in the set; see the example of the [type](Self).
-    #[must_use]
-    pub fn contains(&self, axis: usize) -> bool {
-        self.sorted.binary_search(&axis).is_ok()
     }
 }
 
@@ -434,14 +402,14 @@ impl AxisMask {
         let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
         let mut mask = Self { ndim, bits: 0, flags };
         for i in 0..axes.axis_count() {
-            let place = axes.axis(i, ndim);
-            if place >= ndim || mask.contains(place) {
-                return Err(axes_error(&axis_numbers(axes), place, ndim, builder()));
+            let named = axes.axis(i, ndim);
+            if named >= ndim || mask.contains(named) {
+                return Err(axes_error(&axis_numbers(axes), named, ndim, builder()));
             }
             if ndim > 64 {
-                mask.flags[place] = true;
+                mask.flags[named] = true;
             } else {
-                mask.bits |= 1 << place;
+                mask.bits |= 1 << named;
             }
         }
         Ok(mask)
@@ -472,6 +440,26 @@ impl AxisMask {
     pub(crate) fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
+}
+
+/// The axes with these numbers, in their order, and whether each of `ndim` axes is among them.
+///
+/// # Errors
+/// As [`AxisMask::new`].
+pub(crate) fn numbered_axes(
+    numbers: &[i128],
+    ndim: usize,
+    builder: impl FnOnce() -> ErrorBuilder,
+) -> Result<(Vec<usize>, Vec<bool>)> {
+    let (mut found, mut is_named) = (Vec::with_capacity(numbers.len()), vec![false; ndim]);
+    for &number in numbers {
+        let axis = position(number, ndim);
+        if axis >= ndim || replace(&mut is_named[axis], true) {
+            return Err(axes_error(numbers, axis, ndim, builder()));
+        }
+        found.push(axis);
+    }
+    Ok((found, is_named))
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.

@@ -4,7 +4,7 @@ use super::stretch::first_clash;
 use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Result, Shape, caller, fail, owner};
 use alloc::vec::Vec;
-use core::fmt::Display;
+use core::fmt::{self, Display};
 use ndarray::{Dimension, IxDyn};
 
 /// A shape and the number of its base axes, which are the last.
@@ -37,9 +37,24 @@ impl<'s> BatchShape<'s> {
         &self.shape[self.shape.len() - self.base..]
     }
 
-    /// A base axis in the picture of an error whose shape `position` this is.
-    pub(crate) fn mark(self, position: usize, axis: usize) -> Mark {
-        Mark::Shape(position, self.batch().len() + axis)
+    /// A base axis of this shape, which is that of an operand.
+    pub(crate) fn base_axis(self, operand: usize, axis: usize) -> BaseAxis {
+        let mark = Mark::Shape(operand, self.batch().len() + axis);
+        BaseAxis { operand: Some(operand), axis, mark }
+    }
+}
+
+/// A base axis of an operand, or of the result, and where a picture has its caret.
+#[derive(Clone, Copy)]
+pub(crate) struct BaseAxis {
+    pub(crate) operand: Option<usize>,
+    pub(crate) axis: usize,
+    pub(crate) mark: Mark,
+}
+
+impl Display for BaseAxis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "base axis {} of {}", self.axis, owner(self.operand))
     }
 }
 
@@ -61,18 +76,14 @@ pub(crate) fn base_axes(
     fail!(builder, BaseAxes, "the base of {owner} has {found}, expected {expected}")
 }
 
-/// The error of a base axis, in an operand or the result, that has the first size instead of the second.
+/// The error of a base axis that has the first size instead of the second.
 #[cold]
 pub(crate) fn base_size(
     builder: ErrorBuilder,
-    operand: Option<usize>,
-    axis: usize,
+    axis: BaseAxis,
     [size, expected]: [&dyn Display; 2],
-    mark: Mark,
 ) -> BroadcastError {
-    let owner = owner(operand);
-    let builder = builder.at(axis as i128).marks(&[mark]).sizes(&[size, expected]);
-    let builder = builder.subject(&format_args!("base axis {axis} of {owner}"));
+    let builder = builder.at(axis.axis as i128, &[axis.mark], &[size, expected]).subject(&axis);
     fail!(builder, BaseSize, "size {size}, expected {expected}")
 }
 

@@ -4,8 +4,8 @@
 
 use super::axes::axes_builder;
 use super::{
-    Axes, AxisMask, BatchShape, OF_TARGET, TargetShape, base_size, check_axis_count, check_len, sizes,
-    sizes_only,
+    Axes, AxisMask, BaseAxis, BatchShape, OF_TARGET, TargetShape, base_size, check_axis_count, check_len,
+    sizes, sizes_only,
 };
 use crate::error::{NewBuilder, Result, caller};
 
@@ -48,7 +48,8 @@ pub(crate) fn check_base(
 ) -> Result<()> {
     for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
         if size != expected {
-            return Err(base_size(builder(), None, axis, [&size, &expected], shown.mark(position, axis)));
+            let base_axis = BaseAxis { operand: None, ..shown.base_axis(position, axis) };
+            return Err(base_size(builder(), base_axis, [&size, &expected]));
         }
     }
     Ok(())

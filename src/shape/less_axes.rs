@@ -5,23 +5,28 @@ use crate::error::{ErrorBuilder, Result};
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
 use core::ops::RangeFull;
-use ndarray::{Dim, Dimension, Ix, Ix0, IxDyn};
+use ndarray::{Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6, IxDyn, RemoveAxis};
 
 /// A dimension type from which `K` axes can be taken, such as the axes of a sum or of a base.
 ///
-/// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. Sealed, as ndarray's
-/// `Dimension` is; a bound for code that is generic over the number of axes.
+/// `Ix4: LessAxes<Ix2, Left = Ix2>`; where either is `IxDyn`, so is the result. One axis leaves `D::Smaller` for every
+/// `D: RemoveAxis`, so that code with this bound of ndarray needs no other. Sealed, as ndarray's `Dimension` is; a bound for
+/// code that is generic over the number of axes.
 ///
 /// # Examples
 /// ```
-/// use ndarray::{array, Array, ArrayRef, Ix1};
+/// use ndarray::{array, Array, ArrayRef, Axis, Ix2, RemoveAxis};
 /// use ndarray_broadcast::{bounds::LessAxes, prelude::*, BroadcastError};
 ///
-/// fn over_first<D: LessAxes<Ix1>>(a: &ArrayRef<f64, D>) -> Result<Array<f64, D::Left>, BroadcastError> {
-///     a.sum_axes(0)
+/// fn over_two<D: LessAxes<Ix2>>(a: &ArrayRef<f64, D>) -> Result<Array<f64, D::Left>, BroadcastError> {
+///     a.sum_axes([0, 1])
 /// }
-/// assert_eq!(over_first(&array![[1.0, 2.0], [3.0, 4.0]])?, array![4.0, 6.0]);
-/// assert!(over_first(&ndarray::arr0(1.0).into_dyn()).is_err());
+/// fn range<D: RemoveAxis>(a: &ArrayRef<f64, D>, axis: Axis) -> Result<Array<f64, D::Smaller>, BroadcastError> {
+///     Ok(a.max_axes(axis)? - a.min_axes(axis)?)
+/// }
+/// let a = array![[1.0, 2.0], [3.0, 7.0]];
+/// assert_eq!((over_two(&a)?.into_scalar(), range(&a, Axis(0))?), (13.0, array![2.0, 5.0]));
+/// assert!(over_two(&array![1.0].into_dyn()).is_err() && range(&a, Axis(2)).is_err());
 /// # Ok::<(), BroadcastError>(())
 /// ```
 /// An array without axes has none to sum over. With a fixed number of axes, that is a compile error:
@@ -46,33 +51,29 @@ pub trait LessAxes<K: Dimension>: Dimension {
     type Left: Dimension;
 }
 
-/// By hand: `impl LessAxes<Ix1> for Ix3 { type Left = Ix2; }`.
-macro_rules! less {
-    ($($n:literal: $($k:literal $left:literal)*;)*) => {$(
-        $(#[diagnostic::do_not_recommend]
-        impl LessAxes<Dim<[Ix; $k]>> for Dim<[Ix; $n]> {
-            type Left = Dim<[Ix; $left]>;
-        })*
-        #[diagnostic::do_not_recommend]
-        impl LessAxes<IxDyn> for Dim<[Ix; $n]> {
-            type Left = IxDyn;
-        }
-    )*};
-}
-less! {
-    0: 0 0;
-    1: 0 1 1 0;
-    2: 0 2 1 1 2 0;
-    3: 0 3 1 2 2 1 3 0;
-    4: 0 4 1 3 2 2 3 1 4 0;
-    5: 0 5 1 4 2 3 3 2 4 1 5 0;
-    6: 0 6 1 5 2 4 3 3 4 2 5 1 6 0;
+#[diagnostic::do_not_recommend]
+impl<D: Dimension> LessAxes<Ix0> for D {
+    type Left = D;
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: Dimension> LessAxes<K> for IxDyn {
+impl<D: Dimension> LessAxes<IxDyn> for D {
     type Left = IxDyn;
 }
+
+/// Each further axis leaves one more `Smaller`, whatever `D` is. By hand:
+/// `impl<D: RemoveAxis<Smaller: RemoveAxis>> LessAxes<Ix2> for D { type Left = <D::Smaller as Dimension>::Smaller; }`.
+macro_rules! less {
+    ($K:ident $($more:ident)*; $Left:ty; $($bound:tt)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<D: $($bound)*> LessAxes<$K> for D {
+            type Left = $Left;
+        }
+        less!($($more)*; <$Left as Dimension>::Smaller; RemoveAxis<Smaller: $($bound)*>);
+    };
+    (; $($_:tt)*) => {};
+}
+less!(Ix1 Ix2 Ix3 Ix4 Ix5 Ix6; D::Smaller; RemoveAxis);
 
 /// Axes to reduce over: any [`Axes`], or `..` for all. The result does not have these axes; with [`keepdims`] of them, it has
 /// them with size 1.
@@ -200,7 +201,8 @@ pub(crate) fn reduced_dim<D: Dimension, X: ReducedAxes<D>>(
 ) -> Result<(X::Left, AxisMask)> {
     let ndim = shape.len();
     let reduced = axes.mask(ndim, builder)?;
-    let mut result = X::Left::zeros(if X::KEEPS { ndim } else { reduced.unnamed().count() });
+    let left = if X::KEEPS { ndim } else { X::Left::NDIM.unwrap_or_else(|| reduced.unnamed().count()) };
+    let mut result = X::Left::zeros(left);
     if X::KEEPS {
         sizes_mut(&mut result).copy_from_slice(shape);
         for axis in reduced.named() {

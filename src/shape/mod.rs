@@ -23,10 +23,11 @@ pub use stretch::{reduction_axes, resolve_target};
 pub use target::{Size, TargetShape};
 
 pub(crate) use axes::{
-    AxisMask, AxisNumbers, FOR_ARRAY, FOR_TARGET, OF_TARGET, axis_numbers, check_axis_count,
+    AxisMask, AxisNumbers, FOR_ARRAY, FOR_TARGET, OF_TARGET, axis_numbers, check_axis_count, numbered_axes,
 };
 pub(crate) use batch_shape::{
-    BatchShape, base_axes, base_size, batch_ndim, check_batches_into, joint_base, joint_batch, with_base,
+    BaseAxis, BatchShape, base_axes, base_size, batch_ndim, check_batches_into, joint_base, joint_batch,
+    with_base,
 };
 pub(crate) use by_name::ByName;
 pub(crate) use equal::{check_base, target_along_axes};

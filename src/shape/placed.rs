@@ -3,7 +3,7 @@
 //! [`target_in_dim`] is for [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim), and [`placed_sum_order`] for
 //! [`sum_in_dim`](crate::Reduce::sum_in_dim), its adjoint.
 
-use super::axes::axes_builder;
+use super::axes::{CountWords, axes_builder};
 use super::{
     Axes, AxisMask, FOR_ARRAY, FOR_TARGET, TargetShape, check_axis_count, check_len, sizes, sizes_mut,
     sizes_only, stretches,
@@ -16,7 +16,7 @@ use ndarray::Dimension;
 pub(crate) fn target_in_dim<T: TargetShape>(shape: &[usize], target: &T, axes: &impl Axes) -> Result<T::Dim> {
     let builder = || axes_builder(&caller::IN_DIM, shape, axes).to(&target.for_message());
     let resolved = sizes_only(target, builder)?;
-    check_placed(shape, sizes(&resolved), axes, builder, false)?;
+    check_placed(shape, sizes(&resolved), axes, FOR_ARRAY, builder, |[own, to]| [own, to])?;
     check_len(sizes(&resolved), builder)?;
     Ok(resolved)
 }
@@ -34,32 +34,33 @@ pub(crate) fn placed_sum_order<D: Dimension, X: Axes>(
     axes: &X,
     builder: impl Fn() -> ErrorBuilder,
 ) -> Result<D> {
-    check_placed(target, shape, axes, &builder, true)?;
+    check_placed(target, shape, axes, FOR_TARGET, &builder, |[target, own]| [own, target])?;
     let (ndim, mut order) = (shape.len(), D::zeros(shape.len()));
     let named = AxisMask::new(axes, ndim, builder)?;
     let kept = (0..axes.axis_count()).map(|i| axes.axis(i, ndim));
-    for (place, axis) in sizes_mut(&mut order).iter_mut().zip(named.unnamed().chain(kept)) {
-        *place = axis;
+    for (next, axis) in sizes_mut(&mut order).iter_mut().zip(named.unnamed().chain(kept)) {
+        *next = axis;
     }
     Ok(order)
 }
 
-/// Checks that axis `i` of `from`, an array or the target of a sum, stretches to axis `axes[i]` of `to`. Returns no mask: one
-/// that lives through the loop slows it by a quarter.
+/// Checks that axis `i` of `from`, an array or the target of a sum, stretches to axis `axes[i]` of `to`. `words` are for
+/// another number of axes, and `array_first` orders two sizes that clash. Returns no mask: one that lives through the loop
+/// slows it by a quarter.
 #[inline(always)]
 fn check_placed<X: Axes>(
     from: &[usize],
     to: &[usize],
     axes: &X,
+    words: CountWords,
     builder: impl Fn() -> ErrorBuilder,
-    is_sum: bool,
+    array_first: fn([usize; 2]) -> [usize; 2],
 ) -> Result<()> {
-    check_axis_count(from.len(), axes.axis_count(), if is_sum { FOR_TARGET } else { FOR_ARRAY }, &builder)?;
+    check_axis_count(from.len(), axes.axis_count(), words, &builder)?;
     AxisMask::new(axes, to.len(), &builder)?;
     for (&size, axis) in from.iter().zip((0..from.len()).map(|i| axes.axis(i, to.len()))) {
         if !stretches(size, to[axis]) {
-            let sizes = if is_sum { [to[axis], size] } else { [size, to[axis]] };
-            return Err(builder().incompatible(axis, sizes, [0, 1]));
+            return Err(builder().incompatible(axis, array_first([size, to[axis]]), [0, 1]));
         }
     }
     Ok(())

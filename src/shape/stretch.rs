@@ -231,21 +231,20 @@ pub(crate) fn stretch_error(
     placeholder: Placeholder,
     builder: NewBuilder<'_>,
 ) -> BroadcastError {
-    let resolved = || -> Result<Vec<usize>> {
+    let resolved = || {
         check_target(target, placeholder, builder)?;
         let new = leading_target_axes(shape.len(), target, builder)?;
-        let mut resolved = Vec::with_capacity(target.len());
-        for (axis, &size) in target.iter().enumerate() {
-            let own = axis.checked_sub(new).map_or(1, |axis| shape[axis]);
-            let size = usize::try_from(size).unwrap_or(own);
-            if !stretches(own, size) {
-                return Err(builder().incompatible(axis, [own, size], [0, 1]));
-            }
-            resolved.push(size);
-        }
-        Ok(resolved)
+        let size = |axis: usize| usize::try_from(target[axis]).unwrap_or_else(|_| shape[axis - new]);
+        Ok((0..target.len()).map(size).collect::<Vec<_>>())
     };
-    resolved().map_or_else(|error| error, |sizes| builder().overflow(&sizes))
+    let sizes = match resolved() {
+        Ok(sizes) => sizes,
+        Err(error) => return error,
+    };
+    match first_clash(&[shape], &sizes) {
+        Some((axis, sizes, _)) => builder().incompatible(axis, sizes, [0, 1]),
+        None => builder().overflow(&sizes),
+    }
 }
 
 /// How many leading axes of a checked target an array with `ndim` axes does not have.

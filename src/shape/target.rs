@@ -145,6 +145,8 @@ macro_rules! integers {
     ($($int:ty $({ $usize_only:item })?)*) => {$(
         impl Sealed for $int {}
         impl AxisIndex for $int {
+            // It keeps every value; `i128` has no `From<usize>` and `From<isize>`.
+            #[allow(clippy::cast_lossless, reason = "one macro for all integers")]
             #[inline]
             fn number(self) -> i128 {
                 self as i128
@@ -157,16 +159,11 @@ macro_rules! integers {
         forward!($int, [$int; 1], array::from_ref;);
     )*};
 }
-// A cast to i128 keeps every value; `i128` has no `From<usize>` and `From<isize>`.
-#[allow(clippy::cast_lossless, reason = "one macro for all integers")]
-mod integers {
-    use super::{AxisIndex, Sealed, Size, TargetShape, Vec, array};
-    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64
-    usize {
-        #[inline]
-        fn as_usizes(sizes: &[usize]) -> Option<&[usize]> { Some(sizes) }
-    });
-}
+integers!(i8 i16 i32 i64 isize u8 u16 u32 u64
+usize {
+    #[inline]
+    fn as_usizes(sizes: &[usize]) -> Option<&[usize]> { Some(sizes) }
+});
 
 /// By hand: `impl<T: Size> TargetShape for [T; 2]`, and `impl<A: Size, B: Size> TargetShape for (A, B)`.
 macro_rules! fixed {

@@ -92,8 +92,8 @@ operand! {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of operands",
     label = "expected a tuple of 1 to 6 operands, or an array or slice of operands of one type",
-    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
     note = "for more than 6 operands, or a number only known at run time, use `broadcast_views`",
+    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
     note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
             `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`"
 )]
@@ -223,7 +223,7 @@ pub(super) fn joint_views<D: Dimension, V>(
 /// # Equivalents
 /// `numpy.broadcast_arrays`, `torch.broadcast_tensors`, Poplar's `broadcastToMatch` for any number. `meshgrid` is this
 /// function for a row and a column. To `stack` arrays of different shapes, broadcast them first and call ndarray's `stack`.
-#[doc(alias("broadcast_tensors", "meshgrid", "stack", "concatenate"))]
+#[doc(alias = "broadcast_tensors")]
 #[inline]
 // `Result<O::Views>` makes the compiler report a wrong operand twice.
 pub fn broadcast_arrays<O: Operands<Views = V>, V>(operands: O) -> Result<V> {

@@ -47,7 +47,6 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// OpenVINO's `Broadcast`; `numpy.broadcast_to(numpy.expand_dims(a, axes), shape)`, which also
     /// stretches size 1. Without a size to repeat to, an axis of size 1 (`unsqueeze`, `newaxis`) is ndarray's `insert_axis`,
     /// and `squeeze` its `remove_axis`.
-    #[doc(alias("expand_dims", "unsqueeze", "squeeze", "newaxis", "insert_axis"))]
     #[inline]
     fn broadcast_axes<'a, T: TargetShape, X: Axes>(
         &'a self,

@@ -52,7 +52,6 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// XLA and StableHLO `broadcast_in_dim`, the origin of this rule; JAX `lax.broadcast_in_dim`. einops
     /// `repeat(a, "i j -> j k i", k=3)` is `a.broadcast_in_dim(shape, [2, 0])`. Where nothing is repeated (`rearrange`,
     /// `movedim`, `permute`), call ndarray's `permuted_axes`.
-    #[doc(alias("rearrange", "repeat", "permute", "movedim", "moveaxis"))]
     #[inline]
     fn broadcast_in_dim<'a, T: TargetShape, X: Axes>(
         &'a self,

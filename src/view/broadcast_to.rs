@@ -81,7 +81,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// ONNX `Expand`, whose shape stretches too, is `x.broadcast_to(broadcast_shapes(&[x.shape(), &target])?)`.
     /// NumPy's `tile` and `repeat` and PyTorch's `repeat_interleave` lengthen axes of any size, which takes a copy: see the
     /// [recipes](crate::guide::recipes#one-line-each).
-    #[doc(alias("expand", "expand_as", "tile", "repeat", "repeat_interleave"))]
+    #[doc(alias("expand", "expand_as"))]
     #[inline]
     fn broadcast_to<'a, T: TargetShape>(&'a self, target: T) -> Result<ArrayView<'a, A, T::Dim>>
     where

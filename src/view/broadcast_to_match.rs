@@ -43,7 +43,7 @@ pub trait BroadcastToMatch<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// Poplar `poputil::expandToMatchRanks(a, b)`; NumPy `numpy.atleast_2d` and its siblings for one array.
-    #[doc(alias("expandToMatchRanks", "atleast_1d", "atleast_2d", "atleast_3d", "atleast_nd"))]
+    #[doc(alias = "expandToMatchRanks")]
     #[must_use]
     #[inline]
     fn expand_to_match_ranks<'a, 'b, B, E: Dimension>(

@@ -1,7 +1,8 @@
-//! One table of the operations on elements, each with how to call it. Tests that hold for any operation run it: panics at every
-//! point, threads, bits, allocations, and shapes that mean harm.
+//! One table of the operations on elements, each with how to call it and what the naive model says. Tests that hold for any
+//! operation run it: random cases, panics at every point, threads, stacks, strides, bits, allocations, and shapes that mean harm.
 
-use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, LinalgScalar};
+use crate::model::{numbers_read, without_axes};
+use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, LinalgScalar, Slice};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, base_op, broadcast_apply, broadcast_map, fused, keepdims};
 use num_traits::{FromPrimitive, Zero};
@@ -121,7 +122,18 @@ pub struct Form<A> {
     /// Whether it may run on several threads. The other form with these arguments runs on one.
     pub is_par: bool,
     pub into: Destination,
+    model: Model,
     run: Run<A>,
+}
+
+/// The result for whole numbers, if there is one: from the operands, and from what each element of the output was before.
+type Model = fn(&Operands<'_>, f64) -> Option<ArrayD<f64>>;
+
+/// The operands of the model in standard layout, and the call that they are from.
+struct Operands<'a> {
+    x: ArrayD<f64>,
+    y: ArrayD<f64>,
+    call: &'a Call<'a, f64>,
 }
 
 type Run<A> = fn(&Call<'_, A>, &mut ArrayViewMutD<'_, A>) -> Outcome<A>;
@@ -131,6 +143,13 @@ impl<A> fmt::Display for Form<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ((source, arguments), par) = (self.call, if self.is_par { ".par()" } else { "" });
         write!(f, "{} of {source}{par}, {arguments}", self.name)
+    }
+}
+
+impl Form<f64> {
+    /// The result for whole numbers by the naive model, or nothing where there is none.
+    pub fn expected<'a>(&self, call: &'a Call<'a, f64>, start: f64) -> Option<ArrayD<f64>> {
+        (self.model)(&Operands { x: owned(&call.x), y: owned(&call.y), call }, start)
     }
 }
 
@@ -185,14 +204,19 @@ impl<A> Done<A> for () {
     }
 }
 
-/// Adds forms: the name, whether it is parallel, where its result goes, and the call.
+/// Adds forms: the name, whether it is parallel, where its result goes, the call, and the model.
 macro_rules! forms {
-    ($all:ident, |$call:ident, $out:ident| $($name:literal $is_par:literal $into:ident $text:literal: $result:expr;)*) => {$(
+    ($all:ident, |$call:ident, $out:ident|
+        $($name:literal $is_par:literal $into:ident $text:literal: $result:expr => $model:expr;)*) => {$(
         $all.push(Form {
             name: $name,
             call: ("", $text),
             is_par: $is_par,
             into: Destination::$into,
+            model: |of, start| {
+                let model: fn(&Operands<'_>, f64) -> ArrayD<f64> = $model;
+                Some(model(of, start))
+            },
             run: |$call, $out| {
                 let _ = &$out;
                 Ok($result?.done())
@@ -201,63 +225,181 @@ macro_rules! forms {
     )*};
 }
 
-/// Adds every method of [`Reduce`] for a source.
+/// Adds every method of [`Reduce`] for a source whose elements are `$of`: where the result goes, the call, how it combines elements,
+/// and which axes the result has.
 macro_rules! reductions {
-    ($all:ident, $source_name:literal $is_par:literal |$c:ident, $out:ident| $source:expr) => {
-        reductions! { @forms $all, $source_name $is_par, ($c, $out) $source;
-            New sum_axes(&$c.axes);
-            New sum_axes(keepdims(&$c.axes));
-            New sum_axes(..);
-            New sum_to(&$c.kept);
-            New sum_to(&ArrayD::from_elem(&$c.kept[..], ()));
-            New into_sum_to(&$c.kept);
-            New sum_in_dim(&$c.sizes, &$c.others);
-            New mean_axes(&$c.axes);
-            New mean_axes(keepdims(..));
-            New mean_to(&$c.kept);
-            New max_axes(&$c.axes);
-            New max_axes(keepdims(..));
-            New max_to(&$c.kept);
-            New min_axes(keepdims(&$c.axes));
-            New min_to(&ArrayD::from_elem(&$c.kept[..], ()));
-            New reduce_axes(&$c.axes, A::default(), A::join);
-            New reduce_to(&$c.kept, A::default(), A::join);
-            Kept assign_sum_to($out);
-            Kept add_sum_to($out);
-            Kept scaled_add_sum_to(third(), $out);
-            Placed add_sum_in_dim_to($out, &$c.others);
+    ($all:ident, $source_name:literal $is_par:literal $of:ident |$c:ident, $out:ident| $source:expr) => {
+        reductions! { @forms $all, $source_name $is_par $of, ($c, $out) $source;
+            New sum_axes(&$c.axes) = Sum Left;
+            New sum_axes(keepdims(&$c.axes)) = Sum Kept;
+            New sum_axes(..) = Sum None;
+            New sum_to(&$c.kept) = Sum Kept;
+            New sum_to(&ArrayD::from_elem(&$c.kept[..], ())) = Sum Kept;
+            New into_sum_to(&$c.kept) = Sum Kept;
+            New sum_in_dim(&$c.sizes, &$c.others) = Sum Placed;
+            New mean_axes(&$c.axes) = Mean Left;
+            New mean_axes(keepdims(..)) = Mean Ones;
+            New mean_to(&$c.kept) = Mean Kept;
+            New max_axes(&$c.axes) = Max Left;
+            New max_axes(keepdims(..)) = Max Ones;
+            New max_to(&$c.kept) = Max Kept;
+            New min_axes(keepdims(&$c.axes)) = Min Kept;
+            New min_to(&ArrayD::from_elem(&$c.kept[..], ())) = Min Kept;
+            New reduce_axes(&$c.axes, A::default(), A::join) = Join Left;
+            New reduce_to(&$c.kept, A::default(), A::join) = Join Kept;
+            Kept assign_sum_to($out) = Sum Kept;
+            Kept add_sum_to($out) = Add Kept;
+            Kept scaled_add_sum_to(third(), $out) = AddThird Kept;
+            Placed add_sum_in_dim_to($out, &$c.others) = Add Placed;
+            New argmax_axes(&$c.axes).map(numbers) = ArgMax Left;
+            New argmin_axes(keepdims(&$c.axes)).map(numbers) = ArgMin Kept;
         }
     };
-    (@forms $all:ident, $source_name:literal $is_par:literal, ($c:ident, $out:ident) $source:expr;
-        $($into:ident $method:ident ($($argument:tt)*);)*) => {$(
+    (@forms $all:ident, $source_name:literal $is_par:literal $of:ident, ($c:ident, $out:ident) $source:expr;
+        $($into:ident $method:ident ($($argument:tt)*) $(.map($numbers:ident))? = $how:ident $axes:ident;)*) => {$(
         $all.push(Form {
             name: concat!("Reduce::", stringify!($method)),
             call: ($source_name, stringify!($method($($argument)*))),
             is_par: $is_par,
             into: Destination::$into,
+            model: |of, start| reduced(&$of(of, start), How::$how, Axes::$axes.of(of.call), start),
             run: |$c, $out| {
                 let _ = &$out;
-                Ok($source.$method($($argument)*)?.done())
+                Ok($source.$method($($argument)*)$(.map($numbers))??.done())
             },
         });
     )*};
+}
+
+/// Positions as elements.
+#[allow(clippy::needless_pass_by_value, reason = "a function for `map`")]
+fn numbers<A: Element, D: Dimension>(positions: Array<usize, D>) -> Array<A, D> {
+    positions.mapv(|position| A::from_usize(position).expect("a small number"))
 }
 
 fn three<A: Element>(a: &A, b: &A, c: &A) -> A {
     a.times(b) + c.clone()
 }
 
+/// How a reduction combines elements. `AddThird` adds a third of the sum.
+#[derive(Clone, Copy)]
+enum How {
+    Sum,
+    Add,
+    AddThird,
+    Mean,
+    Max,
+    Min,
+    Join,
+    ArgMax,
+    ArgMin,
+}
+
+/// The axes of a result: those that are not reduced, all with size 1 where they are reduced, none, all with size 1, or placed ones.
+enum Axes {
+    Left,
+    Kept,
+    None,
+    Ones,
+    Placed,
+}
+
+impl Axes {
+    /// The sizes of the result, and the axis of the operand for each.
+    fn of(self, call: &Call<'_, f64>) -> (Vec<usize>, Vec<usize>) {
+        let all: Vec<usize> = (0..call.x.ndim()).collect();
+        let places = match self {
+            Axes::Left => without_axes(all.len(), &call.axes),
+            Axes::Kept => all,
+            Axes::None => vec![],
+            Axes::Ones => return (vec![1; all.len()], all),
+            Axes::Placed => call.others.clone(),
+        };
+        (places.iter().map(|&axis| call.kept[axis]).collect(), places)
+    }
+}
+
+/// Combines elements one after the other.
+fn reduced(
+    of: &ArrayD<f64>,
+    how: How,
+    (sizes, places): (Vec<usize>, Vec<usize>),
+    start: f64,
+) -> Option<ArrayD<f64>> {
+    let mut results = vec![None; sizes.iter().product()];
+    // of each result so far: the number of elements, and the position of the extreme
+    let mut positions = vec![(0.0, 0.0); results.len()];
+    for (number, &x) in numbers_read(of.shape(), &sizes, &places).zip(of) {
+        let (count, position) = &mut positions[number];
+        let is_first = results[number].is_none_or(|best| match how {
+            How::ArgMin => x < best,
+            _ => x > best,
+        });
+        *position = if is_first { *count } else { *position };
+        *count += 1.0;
+        results[number] = Some(match (results[number], how) {
+            (None, _) => x,
+            (Some(result), How::Max | How::ArgMax) => f64::max(result, x),
+            (Some(result), How::Min | How::ArgMin) => f64::min(result, x),
+            (Some(result), How::Join) => result.join(x),
+            (Some(result), _) => result + x,
+        });
+    }
+    #[allow(clippy::cast_precision_loss, reason = "few elements")]
+    let count = of.len() as f64 / results.len() as f64;
+    let finished = |(result, (_, position)): (Option<f64>, (f64, f64))| match how {
+        How::Sum | How::Join => Some(result.unwrap_or(0.0)),
+        How::Add => Some(start + result.unwrap_or(0.0)),
+        How::AddThird => Some(start + third::<f64>() * result.unwrap_or(0.0)),
+        How::Mean => result.map(|sum| sum / count),
+        How::Max | How::Min => result,
+        How::ArgMax | How::ArgMin => result.map(|_| position),
+    };
+    let results: Option<Vec<f64>> = results.into_iter().zip(positions).map(finished).collect();
+    Some(ArrayD::from_shape_vec(sizes, results?).expect("as many results"))
+}
+
+/// The elements of a source or of a map.
+fn one(of: &Operands<'_>, _: f64) -> ArrayD<f64> {
+    of.x.clone()
+}
+
+fn two(of: &Operands<'_>, _: f64) -> ArrayD<f64> {
+    &of.x * &of.y
+}
+
+fn three_of(of: &Operands<'_>, _: f64) -> ArrayD<f64> {
+    &of.y * &of.x + &of.y
+}
+
+/// The second operand, stretched to the first one.
+fn stretched(of: &Operands<'_>, _: f64) -> ArrayD<f64> {
+    of.y.broadcast(of.x.raw_dim()).expect("it stretches").to_owned()
+}
+
+fn square(of: &Operands<'_>, _: f64) -> ArrayD<f64> {
+    &of.x * &of.x
+}
+
+/// The sum over batch axes, of which the last axis is none.
+fn batch_sum(of: &Operands<'_>, start: f64) -> ArrayD<f64> {
+    let (mut sizes, places) = Axes::Kept.of(of.call);
+    let last = sizes.len() - 1;
+    sizes[last] = of.x.shape()[last];
+    reduced(&of.x, How::Add, (sizes, places), start).expect("a sum")
+}
+
 /// The forms for every element type.
 pub fn forms<A: Element>() -> Vec<Form<A>> {
     let mut all = Vec::new();
-    reductions!(all, "array" false |c, out| c.x.view());
-    reductions!(all, "array" true |c, out| c.x.par());
-    reductions!(all, "fused of one" false |c, out| fused(&c.x, A::clone));
-    reductions!(all, "fused of one" true |c, out| fused(&c.x, A::clone).par());
-    reductions!(all, "fused of two" false |c, out| fused((&c.x, &c.y), A::times));
-    reductions!(all, "fused of two" true |c, out| fused((&c.x, &c.y), A::times).par());
-    reductions!(all, "fused of three" false |c, out| fused((&c.y, &c.x, &c.y), three));
-    reductions!(all, "fused of three" true |c, out| fused((&c.y, &c.x, &c.y), three).par());
+    reductions!(all, "array" false one |c, out| c.x.view());
+    reductions!(all, "array" true one |c, out| c.x.par());
+    reductions!(all, "fused of one" false one |c, out| fused(&c.x, A::clone));
+    reductions!(all, "fused of one" true one |c, out| fused(&c.x, A::clone).par());
+    reductions!(all, "fused of two" false two |c, out| fused((&c.x, &c.y), A::times));
+    reductions!(all, "fused of two" true two |c, out| fused((&c.x, &c.y), A::times).par());
+    reductions!(all, "fused of three" false three_of |c, out| fused((&c.y, &c.x, &c.y), three));
+    reductions!(all, "fused of three" true three_of |c, out| fused((&c.y, &c.x, &c.y), three).par());
     maps(&mut all);
     batches(&mut all);
     all
@@ -277,20 +419,20 @@ fn owned<A: Clone>(view: &ArrayViewD<'_, A>) -> ArrayD<A> {
 
 fn maps<A: Element>(all: &mut Vec<Form<A>>) {
     forms!(all, |c, out|
-        "broadcast_map" false Filled "two": broadcast_map((&c.x, &c.y), A::times);
-        "broadcast_map" true Filled "two": broadcast_map((&c.x, &c.y).par(), A::times);
-        "broadcast_map" false Filled "three": broadcast_map((&c.y, &c.x, &c.y), three);
-        "broadcast_map" true Filled "three": broadcast_map((&c.y, &c.x, &c.y).par(), three);
-        "broadcast_apply" false Whole "two": broadcast_apply(out, (&c.x, &c.y), |out, a, b| *out = a.times(b));
+        "broadcast_map" false Filled "two": broadcast_map((&c.x, &c.y), A::times) => two;
+        "broadcast_map" true Filled "two": broadcast_map((&c.x, &c.y).par(), A::times) => two;
+        "broadcast_map" false Filled "three": broadcast_map((&c.y, &c.x, &c.y), three) => three_of;
+        "broadcast_map" true Filled "three": broadcast_map((&c.y, &c.x, &c.y).par(), three) => three_of;
+        "broadcast_apply" false Whole "two": broadcast_apply(out, (&c.x, &c.y), |out, a, b| *out = a.times(b)) => two;
         "broadcast_apply" true Whole "two":
-            broadcast_apply(out, (&c.x, &c.y).par(), |out: &mut A, a, b| *out = a.times(b));
+            broadcast_apply(out, (&c.x, &c.y).par(), |out: &mut A, a, b| *out = a.times(b)) => two;
         "IntoBroadcastMap::into_broadcast_map" false Filled "x by value":
-            owned(&c.x).into_broadcast_map(&c.y, A::times).map_err(BroadcastError::from);
+            owned(&c.x).into_broadcast_map(&c.y, A::times).map_err(BroadcastError::from) => two;
         "IntoBroadcastMap::into_broadcast_map" false Filled "y by value":
-            owned(&c.y).into_broadcast_map(&c.x, A::times).map_err(BroadcastError::from);
-        "Materialize::materialize" false Filled "": Ok::<_, BroadcastError>(c.x.materialize());
-        "Materialize::try_materialize" false Filled "": c.x.try_materialize();
-        "Materialize::materialize_into" false Whole "": c.y.materialize_into(out);
+            owned(&c.y).into_broadcast_map(&c.x, A::times).map_err(BroadcastError::from) => two;
+        "Materialize::materialize" false Filled "": Ok::<_, BroadcastError>(c.x.materialize()) => one;
+        "Materialize::try_materialize" false Filled "": c.x.try_materialize() => one;
+        "Materialize::materialize_into" false Whole "": c.y.materialize_into(out) => stretched;
     );
 }
 
@@ -303,58 +445,101 @@ fn zip<A: Element>(a: ArrayViewD<'_, A>, b: ArrayViewD<'_, A>, mut out: ArrayVie
 
 fn batches<A: Element>(all: &mut Vec<Form<A>>) {
     forms!(all, |c, out|
-        "Batch::map" false New "": c.x.batch_dyn(1)?.map(c.base(), |a, out| zip(a.clone(), a, out));
-        "Batch::map" true New "": c.x.batch_dyn(1)?.par().map(c.base(), |a, out| zip(a.clone(), a, out));
-        "Batch::zip_map" false New "two": c.x.batch_dyn(1)?.zip_map(&c.y.batch_dyn(1)?, c.base(), zip);
-        "Batch::zip_map" true New "two": c.x.batch_dyn(1)?.par().zip_map(&c.y.batch_dyn(1)?, c.base(), zip);
+        "Batch::zip_map" false New "one": c.x.batch_dyn(1)?.zip_map((), c.base(), |a, out| zip(a.clone(), a, out)) => square;
+        "Batch::zip_map" true New "one": c.x.batch_dyn(1)?.par().zip_map((), c.base(), |a, out| zip(a.clone(), a, out)) => square;
+        "Batch::zip_map" false New "two": c.x.batch_dyn(1)?.zip_map(&c.y.batch_dyn(1)?, c.base(), zip) => two;
+        "Batch::zip_map" true New "two": c.x.batch_dyn(1)?.par().zip_map(&c.y.batch_dyn(1)?, c.base(), zip) => two;
         "Batch::zip_map" false New "three": c.x.batch_dyn(1)?
-            .zip_map((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), c.base(), |a, b, _, out| zip(a, b, out));
+            .zip_map((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), c.base(), |a, b, _, out| zip(a, b, out)) => two;
         "Batch::zip_map" true New "three": c.x.batch_dyn(1)?.par()
-            .zip_map((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), c.base(), |a, b, _, out| zip(a, b, out));
-        "Batch::zip_map_into" false Whole "two": c.x.batch_dyn(1)?.zip_map_into(&c.y.batch_dyn(1)?, out, zip);
-        "Batch::zip_map_into" true Whole "two": c.x.batch_dyn(1)?.par().zip_map_into(&c.y.batch_dyn(1)?, out, zip);
+            .zip_map((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), c.base(), |a, b, _, out| zip(a, b, out)) => two;
+        "Batch::zip_map_into" false Whole "two": c.x.batch_dyn(1)?.zip_map_into(&c.y.batch_dyn(1)?, out, zip) => two;
+        "Batch::zip_map_into" true Whole "two": c.x.batch_dyn(1)?.par().zip_map_into(&c.y.batch_dyn(1)?, out, zip) => two;
         "Batch::zip_map_into" false Whole "three": c.x.batch_dyn(1)?
-            .zip_map_into((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), out, |a, b, _, out| zip(a, b, out));
+            .zip_map_into((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), out, |a, b, _, out| zip(a, b, out)) => two;
         "Batch::zip_map_into" true Whole "three": c.x.batch_dyn(1)?.par()
-            .zip_map_into((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), out, |a, b, _, out| zip(a, b, out));
-        "Batch::sum_batch_to" false New "": c.x.batch_dyn(1)?.sum_batch_to(&c.kept[..c.x.ndim() - 1]);
-        "Batch::add_sum_batch_to" false Batch "": c.x.batch_dyn(1)?.add_sum_batch_to(out);
+            .zip_map_into((&c.y.batch_dyn(1)?, &c.x.batch_dyn(1)?), out, |a, b, _, out| zip(a, b, out)) => two;
+        "Batch::sum_batch_to" false New "": c.x.batch_dyn(1)?.sum_batch_to(&c.kept[..c.x.ndim() - 1])
+            => |of, _| batch_sum(of, 0.0);
+        "Batch::add_sum_batch_to" false Batch "": c.x.batch_dyn(1)?.add_sum_batch_to(out) => batch_sum;
     );
 }
 
-/// Adds an operation of [`base_op`]: its method and its value, on one thread and on several, as a new array and into one.
+/// Adds an operation of [`base_op`]: its method and its value, on one thread and on several, as a new array and into one, and the model.
 macro_rules! base_operations {
-    ($all:ident, |$c:ident| $($name:literal $method:ident $Op:ident $into:tt: $left:expr, $right:expr;)*) => {$(
+    ($all:ident, |$c:ident| $($name:literal $method:ident $Op:ident $into:tt: $left:expr, $right:expr => $model:expr;)*) => {$(
         forms!($all, |$c, out|
-            $name false New "": $left.$method(&$right);
-            $name true New "": $left.par().$method(&$right);
-            "Batch::apply" false New $name: $left.apply(base_op::$Op, &$right);
-            "Batch::apply" true New $name: $left.par().apply(base_op::$Op, &$right);
+            $name false New "": $left.$method(&$right) => $model;
+            $name true New "": $left.par().$method(&$right) => $model;
+            "Batch::apply" false New $name: $left.apply(base_op::$Op, &$right) => $model;
+            "Batch::apply" true New $name: $left.par().apply(base_op::$Op, &$right) => $model;
         );
-        base_operations!(@$into $all, |$c| $name $Op: $left, $right);
+        base_operations!(@$into $all, |$c| $name $Op: $left, $right => $model);
     )*};
-    (@New $all:ident, |$c:ident| $name:literal $Op:ident: $left:expr, $right:expr) => {};
-    (@$into:ident $all:ident, |$c:ident| $name:literal $Op:ident: $left:expr, $right:expr) => {
+    (@New $all:ident, |$c:ident| $name:literal $Op:ident: $left:expr, $right:expr => $model:expr) => {};
+    (@$into:ident $all:ident, |$c:ident| $name:literal $Op:ident: $left:expr, $right:expr => $model:expr) => {
         forms!($all, |$c, out|
-            "Batch::apply_into" false $into $name: $left.apply_into(base_op::$Op, &$right, out);
-            "Batch::apply_into" true $into $name: $left.par().apply_into(base_op::$Op, &$right, out);
+            "Batch::apply_into" false $into $name: $left.apply_into(base_op::$Op, &$right, out) => $model;
+            "Batch::apply_into" true $into $name: $left.par().apply_into(base_op::$Op, &$right, out) => $model;
         );
     };
 }
 
-/// The operations of [`base_op`], for `x` of at least two axes that are not empty.
+/// The sums over the last axis of products.
+fn dot(x: &ArrayD<f64>, y: &ArrayD<f64>) -> ArrayD<f64> {
+    (x * y).sum_axis(Axis(x.ndim() - 1))
+}
+
+/// With one more axis, counted from the end.
+fn with_axis(x: &ArrayD<f64>, from_end: usize) -> ArrayD<f64> {
+    x.clone().insert_axis(Axis(x.ndim() - from_end))
+}
+
+/// The first index of an axis, counted from the end, which stays.
+fn first(x: &ArrayD<f64>, from_end: usize) -> ArrayD<f64> {
+    x.slice_axis(Axis(x.ndim() - from_end), Slice::from(..1)).to_owned()
+}
+
+/// Adds a product of arrays, on one thread and on several.
+macro_rules! products {
+    ($all:ident, |$c:ident| $($name:literal $method:ident: $left:expr, $right:expr => $model:expr;)*) => {
+        forms!($all, |$c, out| $(
+            $name false New "": $left.$method(&$right) => $model;
+            $name true New "": $left.par().$method(&$right) => $model;
+        )*);
+    };
+}
+
+/// The operations of [`base_op`], and products of arrays, for `x` of at least two axes that are not empty.
 pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
     let mut all = Vec::new();
     base_operations!(all, |c|
-        "Batch::add" add Add Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
-        "Batch::sub" sub Sub Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
-        "Batch::mul" mul Mul Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
-        "Batch::div" div Div Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?;
-        "Batch::inner" inner Inner New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?;
-        "Batch::outer" outer Outer New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?;
-        "Batch::matvec" matvec MatVec New: c.x.batch_dyn(2)?, c.without(2).batch_dyn(1)?;
-        "Batch::vecmat" vecmat VecMat New: c.without(1).batch_dyn(1)?, c.x.batch_dyn(2)?;
-        "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.transposed().batch_dyn(2)?;
+        "Batch::add" add Add Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?
+            => |of, _| &of.x + &of.y;
+        "Batch::sub" sub Sub Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?
+            => |of, _| &of.x - &of.y;
+        "Batch::mul" mul Mul Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?
+            => |of, _| &of.x * &of.y;
+        "Batch::div" div Div Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?
+            => |of, _| &of.x / &of.y;
+        "Batch::inner" inner Inner New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?
+            => |of, _| dot(&of.x, &of.x);
+        "Batch::outer" outer Outer New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?
+            => |of, _| with_axis(&of.x, 0) * with_axis(&of.x, 1);
+        "Batch::matvec" matvec MatVec New: c.x.batch_dyn(2)?, c.without(2).batch_dyn(1)?
+            => |of, _| dot(&of.x, &first(&of.x, 2));
+        "Batch::vecmat" vecmat VecMat New: c.without(1).batch_dyn(1)?, c.x.batch_dyn(2)?
+            => |of, _| (&of.x * first(&of.x, 1)).sum_axis(Axis(of.x.ndim() - 2));
+        "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.transposed().batch_dyn(2)?
+            => |of, _| dot(&with_axis(&of.x, 1), &with_axis(&of.x, 2));
+    );
+    products!(all, |c|
+        "Products::matmul" matmul: c.x, c.transposed() => |of, _| dot(&with_axis(&of.x, 1), &with_axis(&of.x, 2));
+        "Products::matvec" matvec: c.x, c.without(2) => |of, _| dot(&of.x, &first(&of.x, 2));
+        "Products::vecmat" vecmat: c.without(1), c.x
+            => |of, _| (&of.x * first(&of.x, 1)).sum_axis(Axis(of.x.ndim() - 2));
+        "Products::inner" inner: c.x, c.x => |of, _| dot(&of.x, &of.x);
+        "Products::outer" outer: c.x, c.x => |of, _| with_axis(&of.x, 0) * with_axis(&of.x, 1);
     );
     all
 }

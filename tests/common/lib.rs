@@ -18,6 +18,8 @@ pub mod narrow;
 pub mod number;
 pub mod oracle;
 #[cfg(feature = "tests")]
+pub mod probe;
+#[cfg(feature = "tests")]
 mod strategies;
 mod strided;
 #[cfg(feature = "tests")]
@@ -26,7 +28,7 @@ mod tables;
 pub use choices::{Choices, Random, names};
 pub use lie::Lie;
 #[cfg(feature = "tests")]
-pub use messages::{Table, assert_words, faults, is_blessing};
+pub use messages::{Blocks, Said, assert_blocks, blocks, said};
 pub use model::{
     aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
     numbers_read, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
@@ -76,6 +78,12 @@ pub mod compiled {
     use ndarray::{Array1, Array2, Array3, Ix1, Ix2, LinalgScalar};
     use ndarray_broadcast::prelude::*;
     use ndarray_broadcast::{broadcast_map, fused};
+
+    /// The forms for the numbers that several programs try them with.
+    #[cfg(feature = "tests")]
+    pub fn forms() -> usize {
+        crate::forms::forms::<f64>().len() + crate::forms::base_operations::<f64>().len()
+    }
 
     pub fn sums() {
         sums_of_one::<u8>();

@@ -1,110 +1,162 @@
-//! The tables of messages and pictures. With `BLESS=1` the tests write them from what the crate prints.
+//! The table of messages, `tests/messages.txt`. With `BLESS=1` the tests write it from what the crate prints.
 
-use ndarray::{ErrorKind, ShapeError};
-use ndarray_broadcast::BroadcastError;
+use ndarray::ShapeError;
+use ndarray_broadcast::{BroadcastError, ErrorKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex};
-use std::{env, fs};
+use std::sync::Mutex;
+use std::{env, fs, thread};
 
-/// A file of blocks with an empty line after each, sorted by their first lines.
-pub struct Table {
-    path: PathBuf,
-    /// The other lines of each block, by its first line.
-    pub blocks: BTreeMap<String, String>,
+/// What the crate says, below a call or the name of a test. An empty line ends a block.
+pub type Blocks = BTreeMap<String, String>;
+
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../messages.txt")
 }
 
-/// Whether the tables are written rather than compared.
-pub fn is_blessing() -> bool {
-    env::var_os("BLESS").is_some()
+/// The blocks of the table.
+///
+/// # Panics
+/// If they are not sorted.
+pub fn blocks() -> Blocks {
+    let text = fs::read_to_string(path()).expect("a table");
+    let blocks = text.split("\n\n").map(str::trim_end).filter(|block| !block.is_empty());
+    let blocks = blocks.map(|block| block.split_once('\n').unwrap_or((block, "")));
+    let blocks = blocks.map(|(first, rest)| (first.into(), rest.into())).collect();
+    assert!(env::var_os("BLESS").is_some() || text == joined(&blocks), "tests/messages.txt is not sorted");
+    blocks
 }
 
-impl Table {
-    /// Reads a table in the folder of the tests.
-    pub fn read(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let blocks = text.split("\n\n").map(str::trim_end).filter(|block| !block.is_empty());
-        let blocks = blocks.map(|block| block.split_once('\n').unwrap_or((block, "")));
-        Self { path, blocks: blocks.map(|(first, rest)| (first.into(), rest.into())).collect() }
+fn joined(blocks: &Blocks) -> String {
+    blocks.iter().map(|(first, rest)| format!("{first}\n{rest}\n")).collect::<Vec<_>>().join("\n")
+}
+
+/// Asserts that the table has these blocks, or writes them with `BLESS=1`.
+///
+/// # Panics
+/// With all lines that differ.
+pub fn assert_blocks(found: &Blocks) {
+    static TABLE: Mutex<()> = Mutex::new(());
+    let _table = TABLE.lock();
+    let mut expected = blocks();
+    if env::var_os("BLESS").is_some() {
+        expected.extend(found.clone());
+        return fs::write(path(), joined(&expected)).expect("the table can be written");
     }
-
-    fn text(&self) -> String {
-        let line = |(first, rest): (&String, &String)| match &**rest {
-            "" => format!("{first}\n"),
-            rest => format!("{first}\n{rest}\n"),
+    let mut faults = String::new();
+    for (first, rest) in found {
+        let before = expected.get(first).map_or("", String::as_str);
+        let only = |mark: &str, lines: &str, others: &str| {
+            let lines = lines.lines().filter(|line| others.lines().all(|other| other != *line));
+            lines.flat_map(|line| [mark, line, "\n"]).collect::<String>()
         };
-        self.blocks.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
-
-    /// Writes the table with `BLESS=1`. Otherwise, a file that is not as it would be written is one more fault.
-    ///
-    /// # Panics
-    /// With all faults, if there are any.
-    pub fn finish(&self, mut faults: Vec<String>) {
-        let text = self.text();
-        if is_blessing() {
-            fs::write(&self.path, text).expect("the table can be written");
-        } else if fs::read_to_string(&self.path).ok() != Some(text) {
-            faults.push(format!("{} is not sorted", self.path.display()));
+        if before != rest {
+            faults.extend([first, "\n", &only("- ", before, rest), &only("+ ", rest, before)]);
         }
-        let count = faults.len();
-        assert!(faults.is_empty(), "{}\n{count} faults; `BLESS=1` writes the tables anew", faults.join("\n"));
     }
+    assert!(faults.is_empty(), "not as in tests/messages.txt, which `BLESS=1` writes:\n{faults}");
 }
 
-/// All that is wrong with an error: its variant, message, picture, operands and kind in ndarray.
-pub fn faults(error: &BroadcastError, name: &str, message: &str, kind: ErrorKind) -> Vec<String> {
-    let mut faults = Vec::new();
-    let mut compare = |found: String, expected: String| {
-        if found != expected {
-            faults.push(format!("expected: {expected}\n   found: {found}"));
-        }
+/// What an error says: its kind and its message, and below them the shapes that `{:#}` draws.
+///
+/// # Panics
+/// If its forms contradict each other.
+#[track_caller]
+pub fn said(error: &BroadcastError) -> String {
+    let (line, picture) = (format!("{error:?}"), format!("{error:#}"));
+    assert_eq!(line, format!("{:?}: {error}", error.kind()));
+    assert_eq!(line, format!("{error:#?}"));
+    assert_eq!(ShapeError::from(error.clone()).kind(), in_ndarray(error.kind()), "{line}");
+    assert_wrong_operand(error);
+    let Some((first, drawn)) = picture.split_once('\n') else {
+        assert_eq!(picture, error.to_string());
+        return line;
     };
-    compare(format!("{error:?}"), format!("{name}: {message}"));
-    compare(format!("{}: {error}", crate::variant(error)), format!("{error:?}"));
-    compare(format!("{error:#?}"), format!("{error:?}"));
-    compare(format!("{error:#}"), picture(error));
-    compare(format!("{:?}", ShapeError::from(error.clone()).kind()), format!("{kind:?}"));
-    faults.extend(wrong_operand(error));
-    faults
+    assert_eq!(first, format!("cannot {}", error.operation()));
+    format!("{line}\n{drawn}")
 }
 
-/// The picture of an error by the table, whose blocks begin with a message. One that is not a picture is left out there.
-fn picture(error: &BroadcastError) -> String {
-    static PICTURES: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::read("pictures.txt")));
-    let (message, picture) = (error.to_string(), format!("{error:#}"));
-    let mut table = PICTURES.lock().expect("no test panics here");
-    if is_blessing() {
-        let rest = if picture == message { String::new() } else { picture };
-        table.blocks.insert(message.clone(), rest);
-        table.finish(Vec::new());
-    }
-    match table.blocks.get(&message).map(String::as_str) {
-        Some("") => message,
-        Some(picture) => picture.into(),
-        None => "a picture in tests/pictures.txt".into(),
+fn in_ndarray(kind: ErrorKind) -> ndarray::ErrorKind {
+    match kind {
+        ErrorKind::Overflow | ErrorKind::TooLarge => ndarray::ErrorKind::Overflow,
+        ErrorKind::InvalidSize => ndarray::ErrorKind::RangeLimited,
+        ErrorKind::AxisOutOfBounds => ndarray::ErrorKind::OutOfBounds,
+        ErrorKind::DuplicateAxis | ErrorKind::InvalidText => ndarray::ErrorKind::Unsupported,
+        _ => ndarray::ErrorKind::IncompatibleShape,
     }
 }
 
-/// The first operand at fault that does not have the size which clashes with the other's.
-fn wrong_operand(error: &BroadcastError) -> Option<String> {
-    let (operands, shapes, sizes) = (error.operands()?, error.shapes(), error.sizes());
-    if operands[0] == operands[1] || sizes.len() != 2 {
-        return Some(format!("not two operands: {operands:?} with sizes {sizes:?}: {error}"));
+/// Asserts that the operands at fault have the sizes that clash, unless the message says where else a name got its size.
+#[track_caller]
+fn assert_wrong_operand(error: &BroadcastError) {
+    if error.to_string().contains(", and ") {
+        return;
     }
-    let is_wrong = |&(operand, size): &(usize, &String)| {
+    let (Some(operands), shapes, sizes) = (error.operands(), error.shapes(), error.sizes()) else { return };
+    assert!(operands[0] != operands[1] && sizes.len() == 2, "{operands:?} with sizes {sizes:?}: {error}");
+    for (operand, size) in operands.into_iter().zip(sizes) {
         let mut found = shapes[operand].split(|c: char| "[](), ;x".contains(c));
         // a missing axis has size 1
-        size != "1" && found.all(|it| it != size)
-    };
-    let (operand, size) = operands.into_iter().zip(sizes).find(is_wrong)?;
-    Some(format!("{size} is not in {}: {error}", shapes[operand]))
+        assert!(size == "1" || found.any(|it| it == size), "{size} is not in {}: {error}", shapes[operand]);
+    }
 }
 
-/// Asserts an error's variant, message, `Debug`, picture and kind in ndarray.
-#[track_caller]
-pub fn assert_words<T>(result: Result<T, BroadcastError>, name: &str, message: &str, kind: ErrorKind) {
-    let faults = faults(&crate::refused(result), name, message, kind);
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+/// The errors of one test, whose block of the table has them in this order.
+pub struct Said {
+    test: &'static str,
+    lines: Vec<String>,
+}
+
+impl Said {
+    /// Nothing yet. The name is that of the program and the test, as in `"batch: incompatible"`.
+    pub const fn by(test: &'static str) -> Self {
+        Self { test, lines: Vec::new() }
+    }
+
+    /// Notes an error of this kind.
+    ///
+    /// # Panics
+    /// If it is none.
+    #[track_caller]
+    pub fn error<T>(&mut self, kind: ErrorKind, result: Result<T, BroadcastError>) -> BroadcastError {
+        let error = crate::refused(result);
+        assert_eq!(error.kind(), kind, "{error}");
+        self.line(&said(&error));
+        error
+    }
+
+    /// Notes a text, whose long lists of equal sizes are one.
+    pub fn line(&mut self, text: &str) {
+        self.lines.push(short(text));
+    }
+}
+
+impl Drop for Said {
+    fn drop(&mut self) {
+        if !thread::panicking() && !self.lines.is_empty() {
+            assert_blocks(&Blocks::from([(self.test.to_owned(), self.lines.join("\n"))]));
+        }
+    }
+}
+
+/// A text in which a size that is repeated often stands once, and of what is long still the ends.
+fn short(text: &str) -> String {
+    let mut items: Vec<(&str, usize)> = Vec::new();
+    for item in text.split_inclusive(", ") {
+        match items.last_mut() {
+            Some((last, count)) if *last == item => *count += 1,
+            _ => items.push((item, 1)),
+        }
+    }
+    let all = items.into_iter().map(|(item, count)| match count {
+        1..=5 => item.repeat(count),
+        _ => format!("{item}… {count} in all, "),
+    });
+    let (text, end) = (all.collect::<String>(), 300);
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= 4 * end {
+        return text;
+    }
+    let [first, last] = [&characters[..end], &characters[characters.len() - end..]].map(String::from_iter);
+    format!("{first} … {last} ({} characters)", characters.len())
 }

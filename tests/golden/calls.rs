@@ -325,7 +325,7 @@ fn along<'a>(
     let set: AxisSet = axes.iter().copied().collect();
     let view = array.broadcast_axes(shape, &set);
     let listed = array.broadcast_axes(shape, axes);
-    if set.len() == axes.len() {
+    if set.as_slice().len() == axes.len() {
         let name = |result: &Result<_, _>| result.as_ref().err().map(variant);
         assert_eq!((name(&listed), listed.as_ref().ok()), (name(&view), view.as_ref().ok()));
     } else if view.is_ok() {

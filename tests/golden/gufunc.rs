@@ -106,7 +106,7 @@ fn ufunc(func: &str, signature: &str, operands: &[ArrayD<f64>]) -> Result<ArrayD
                     *s = sum;
                 }
             };
-            operands[0].batch::<Ix1>()?.map(signature, sums)
+            operands[0].batch::<Ix1>()?.zip_map((), signature, sums)
         }
         "matmul" | "np.matmul" => {
             let [x, y] = operands else { panic!("two operands") };

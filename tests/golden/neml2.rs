@@ -10,7 +10,7 @@ use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, Ix0, Ix
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
     Batch, BroadcastError, base_op, batch_broadcast,
-    bounds::{BaseOp, BaseRank},
+    bounds::{BaseOp, BaseRank, LessAxes},
 };
 
 fn array(shape: &[usize], elements: Vec<f64>) -> ArrayD<f64> {
@@ -36,7 +36,7 @@ fn every_form<P, B, B2>(
 ) -> Result<ArrayD<f64>, BroadcastError>
 where
     P: Numbers<B, B2>,
-    IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn>,
+    IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn> + LessAxes<B, Left = IxDyn> + LessAxes<B2, Left = IxDyn>,
     B: Dimension,
     B2: Dimension,
 {
@@ -80,6 +80,7 @@ where
     ) -> Result<ArrayD<f64>, BroadcastError>
     where
         P: Numbers<B, B2>,
+        IxDyn: LessAxes<B, Left = IxDyn> + LessAxes<B2, Left = IxDyn>,
     {
         every_form(op, &a.batch::<B>()?, &b.batch::<B2>()?)
     }
@@ -106,6 +107,7 @@ fn product<P, B: BaseRank, B2: BaseRank>(
 ) -> Result<ArrayD<f64>, BroadcastError>
 where
     P: Numbers<B, B2> + Numbers<IxDyn, IxDyn>,
+    IxDyn: LessAxes<B, Left = IxDyn> + LessAxes<B2, Left = IxDyn>,
 {
     let result = every_form(op, &a.batch::<B>()?, &b.batch::<B2>()?);
     assert_eq!(result, every_form(op, &a.batch_dyn(B::zeros_ndim())?, &b.batch_dyn(B2::zeros_ndim())?));

@@ -6,9 +6,7 @@ use ndarray::{
     Array, Array1, Array2, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMut1, Ix0, Ix1, Ix2, IxDyn,
     arr0, array, aview0, s,
 };
-use ndarray_broadcast::{
-    Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
-};
+use ndarray_broadcast::{BroadcastError, ErrorKind, Signature, base_op, batch_broadcast};
 use ndarray_broadcast::{keepdims, prelude::*};
 
 pub(crate) fn rows(t: &mut Table) {
@@ -31,28 +29,17 @@ fn many_empty() -> ArrayView<'static, i64, ndarray::Ix3> {
 fn splitting(t: &mut Table) {
     let (many, scalar) = (many(), arr0(7).into_dyn());
     let name = "BatchAxes::batch";
-    t.call(name, || scalar.batch::<Ix2>()).refused(
-        "cannot split shape [] into batch and base of 2 axes: the array has 0 axes, expected at least 2",
-    );
+    t.call(name, || scalar.batch::<Ix2>()).refused(ErrorKind::TooFewAxes);
     t.call(name, || many.batch::<Ix0>()).gives(|batch| batch.batch_shape() == spread());
     let name = "BatchAxes::batch_dyn";
     t.call(name, || many.batch_dyn(MANY)).gives(|batch| batch.base_shape() == spread());
-    t.call(name, || many.batch_dyn(MAX)).refused(&format!(
-        "cannot split shape {:?} into batch and base of 18446744073709551615 axes: the array has 10000 \
-         axes, expected at least 18446744073709551615",
-        spread()
-    ));
+    t.call(name, || many.batch_dyn(MAX)).refused(ErrorKind::TooFewAxes);
     t.call("IntoBatch::into_batch", || long().into_batch::<Ix1>())
         .gives(|batch| batch.base_shape() == [LIMIT]);
-    t.call("IntoBatch::into_batch", || scalar.view().into_batch::<Ix1>()).refused(
-        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
-    );
+    t.call("IntoBatch::into_batch", || scalar.view().into_batch::<Ix1>()).refused(ErrorKind::TooFewAxes);
     t.call("IntoBatch::into_batch_dyn", || huge().into_batch_dyn(0))
         .gives(|batch| batch.base_shape().is_empty());
-    t.call("IntoBatch::into_batch_dyn", || long().into_batch_dyn(LIMIT)).refused(
-        "cannot split shape [9223372036854775807] into batch and base of 9223372036854775807 axes: the \
-         array has 1 axis, expected at least 9223372036854775807",
-    );
+    t.call("IntoBatch::into_batch_dyn", || long().into_batch_dyn(LIMIT)).refused(ErrorKind::TooFewAxes);
     let (dynamic, fixed) = (many.batch_dyn(MANY - 1).unwrap(), hollow());
     let fixed = fixed.batch::<Ix1>().unwrap();
     t.call("Batch::batch_shape", || dynamic.batch_shape()).is([2]);
@@ -72,28 +59,13 @@ fn expanding(t: &mut Table) {
     let row = row.batch::<Ix1>().unwrap();
     t.call(name, || bases.expand_batch([3])).gives(|batch| batch.into_view().len() == 48);
     t.call(name, || bases.expand_batch(&*all(1))).gives(|batch| batch.into_view().ndim() == 2 * MANY);
-    t.call(name, || bases.expand_batch(LIMIT)).refused(&format!(
-        "cannot broadcast batch shape [] of (; {}) to [9223372036854775807]: the non-zero sizes of the \
-         result {:?} multiply past isize::MAX",
-        spread().iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-        [&[LIMIT][..], &spread()].concat()
-    ));
-    t.call(name, || row.expand_batch((LIMIT, -1))).refused(
-        "cannot broadcast batch shape [0] of (0; 9223372036854775807) to [9223372036854775807, -1]: the \
-         non-zero sizes of the result [9223372036854775807, 0, 9223372036854775807] multiply past isize::MAX",
-    );
-    t.call(name, || row.expand_batch([MAX])).refused(
-        "cannot broadcast batch shape [0] of (0; 9223372036854775807) to [18446744073709551615]: axis 0 of \
-         the target is 18446744073709551615, expected -1 or a size from 0 to isize::MAX",
-    );
-    t.call(name, || row.expand_batch(&*all(-1)))
-        .refused(&format!("cannot resolve -1 at axis 0 of target {:?}: shape [0] has no such axis", all(-1)));
+    t.call(name, || bases.expand_batch(LIMIT)).refused(ErrorKind::Overflow);
+    t.call(name, || row.expand_batch((LIMIT, -1))).refused(ErrorKind::Overflow);
+    t.call(name, || row.expand_batch([MAX])).refused(ErrorKind::InvalidSize);
+    t.call(name, || row.expand_batch(&*all(-1))).refused(ErrorKind::PlaceholderOnNewAxis);
 }
 
 fn joining(t: &mut Table) {
-    const CLASH: &str = "cannot broadcast batch shapes [] of (; 9223372036854775807) and [2147483648] of \
-        (2147483648; 2147483648) together: the non-zero sizes of the result [2147483648, \
-        9223372036854775807] multiply past isize::MAX";
     let (many, long, huge, hollow) = (many(), long(), huge(), hollow());
     let (batches, row, wide, none) = (
         many.batch_dyn(0).unwrap(),
@@ -102,32 +74,11 @@ fn joining(t: &mut Table) {
         hollow.batch::<Ix1>().unwrap(),
     );
     let name = "batch_broadcast";
-    t.call(name, || batch_broadcast(&row, &wide).map(|_| ())).refused(CLASH);
+    t.call(name, || batch_broadcast(&row, &wide).map(|_| ())).refused(ErrorKind::Overflow);
     t.call(name, || batch_broadcast(&row, &none)).gives(|(x, y)| x.into_view().dim() == y.into_view().dim());
-    t.call(name, || batch_broadcast(&batches, &row).map(|_| ())).refused(&format!(
-        "cannot broadcast batch shapes {:?} of ({};) and [] of (; 9223372036854775807) together: the \
-         non-zero sizes of the result {:?} multiply past isize::MAX",
-        spread(),
-        spread().iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-        [&spread()[..], &[LIMIT]].concat()
-    ));
+    t.call(name, || batch_broadcast(&batches, &row).map(|_| ())).refused(ErrorKind::Overflow);
     t.call(name, || batch_broadcast(&batches, &batches))
         .gives(|(x, y)| x.batch_shape() == spread() && y.into_view() == many);
-    let name = "batch_broadcast_all";
-    t.call(name, || batch_broadcast_all((&row, &wide)).map(|_| ())).refused(CLASH);
-    t.call(name, || batch_broadcast_all((&row, &none, &row, &none, &row, &none)))
-        .gives(|(x, ..)| x.into_view().dim() == (0, LIMIT));
-    t.call(name, || batch_broadcast_all((&batches,))).gives(|(x,)| x.into_view() == many);
-    let name = "batch_broadcast_all";
-    t.call(name, || batch_broadcast_all::<&[Batch<'_, (), Ix0, Ix0>]>(&[])).gives(|views| views.is_empty());
-    t.call(name, || batch_broadcast_all(&[wide, none][..])).refused(
-        "cannot broadcast batch shapes [2147483648] of (2147483648; 2147483648) and [0] of (0; \
-         9223372036854775807) together: batch axis 0 has sizes 2147483648 and 0, expected equal sizes or 1",
-    );
-    let rows = vec![row; MANY];
-    t.call(name, || batch_broadcast_all(&rows[..])).gives(|views| views.len() == MANY);
-    let pair = [batches.clone(), batches.clone()];
-    t.call(name, || batch_broadcast_all(&pair[..])).gives(|views| views[1].batch_shape() == spread());
 }
 
 type Dyn<'a> = ArrayViewD<'a, i64>;
@@ -139,73 +90,45 @@ fn closures(t: &mut Table) {
     let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
     let (deep, wide) = (many.batch_dyn(0).unwrap(), huge.batch::<Ix1>().unwrap());
 
-    let name = "Batch::map";
+    let name = "Batch::zip_map";
     let copy = |from: Dyn<'_>, mut to: DynMut<'_>| to.assign(&from);
-    t.call(name, || bases.map(spread(), copy)).is(Ok(many.clone()));
-    t.call(name, || deep.map(&[][..] as &[usize], copy)).is(Ok(many.clone()));
-    t.call(name, || empty.map(LIMIT, |_, _: Row<'_>| ())).gives(|out| out.dim() == (0, LIMIT));
-    t.call(name, || wide.map(1_usize << 30, |_, _: Row<'_>| ())).refused(
-        "cannot make base shape [1073741824] of each batch element of (2147483648; 2147483648): the result \
-         [2147483648, 1073741824] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || empty.map([MAX], |_, _: Row<'_>| ())).refused(
-        "cannot make base shape [18446744073709551615] of each batch element of (0; 9223372036854775807): \
-         axis 0 of the target is 18446744073709551615, expected a size from 0 to isize::MAX",
-    );
-    t.call(name, || empty.map(all(2), |_, _: DynMut<'_>| ())).refused(&format!(
-        "cannot make base shape {0:?} of each batch element of (0; 9223372036854775807): the result {1:?} \
-         with elements of 8 bytes is larger than isize::MAX bytes",
-        all(2),
-        [&[0][..], &all(2)].concat()
-    ));
+    t.call(name, || bases.zip_map((), spread(), copy)).is(Ok(many.clone()));
+    t.call(name, || deep.zip_map((), &[][..] as &[usize], copy)).is(Ok(many.clone()));
+    t.call(name, || empty.zip_map((), LIMIT, |_, _: Row<'_>| ())).gives(|out| out.dim() == (0, LIMIT));
+    t.call(name, || wide.zip_map((), 1_usize << 30, |_, _: Row<'_>| ())).refused(ErrorKind::TooLarge);
+    t.call(name, || empty.zip_map((), [MAX], |_, _: Row<'_>| ())).refused(ErrorKind::InvalidSize);
+    t.call(name, || empty.zip_map((), all(2), |_, _: DynMut<'_>| ())).refused(ErrorKind::TooLarge);
 
     let name = "Batch::zip_map";
     let sum = |a: Dyn<'_>, b: Dyn<'_>, mut to: DynMut<'_>| to.assign(&(&a + &b));
     t.call(name, || bases.zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
     t.call(name, || deep.zip_map(&deep, &[][..] as &[usize], sum)).is(Ok(&many + &many));
-    t.call(name, || wide.zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ())).refused(
-        "cannot broadcast batch shapes [2147483648] of (2147483648; 2147483648) and [0] of (0; \
-         9223372036854775807) together: batch axis 0 has sizes 2147483648 and 0, expected equal sizes or 1",
-    );
+    t.call(name, || wide.zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ())).refused(ErrorKind::Incompatible);
     let signature = Signature::literal("(n),(n)->(n)");
     t.call(name, || empty.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).gives(|out| out.is_empty());
-    t.call(name, || wide.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).refused(
-        "cannot apply (n),(n)->(n) to (2147483648; 2147483648) and (0; 9223372036854775807): n is \
-         2147483648 at base axis 0 of operand 0 and 9223372036854775807 at base axis 0 of operand 1",
-    );
+    t.call(name, || wide.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).refused(ErrorKind::BaseSymbol);
     let text = format!("(n),(n)->{}", vec!["(n)"; MANY].join(","));
     let signature = Signature::literal(&text);
-    t.call(name, || empty.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).refused(&format!(
-        "cannot apply {text} to (0; 9223372036854775807) and (0; 9223372036854775807): the number of \
-         results is 10000, expected 1"
-    ));
+    t.call(name, || empty.zip_map(&empty, signature, |_, _, _: Row<'_>| ())).refused(ErrorKind::ResultCount);
 
     let last = |_: Dyn<'_>, _: Dyn<'_>, from: Dyn<'_>, mut to: DynMut<'_>| to.assign(&from);
     t.call(name, || bases.zip_map((&bases, &bases), spread(), last)).is(Ok(many.clone()));
     t.call(name, || empty.zip_map((&empty, &empty), LIMIT, |_, _, _, _: Row<'_>| ()))
         .gives(|out| out.dim() == (0, LIMIT));
-    t.call(name, || empty.zip_map((&empty, &empty), -1, |_, _, _, _: Row<'_>| ())).refused(
-        "cannot make base shape [-1] of each batch element of (0; 9223372036854775807), (0; \
-         9223372036854775807) and (0; 9223372036854775807): axis 0 of the target is -1, expected a size \
-         from 0 to isize::MAX (-1 keeps a size in `broadcast_to` only)",
-    );
+    t.call(name, || empty.zip_map((&empty, &empty), -1, |_, _, _, _: Row<'_>| ()))
+        .refused(ErrorKind::InvalidSize);
 
     {
         let name = "Batch::par";
         t.call(name, || bases.par().zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
         t.call(name, || empty.par().zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ()))
             .gives(|out| out.is_empty());
-        t.call(name, || empty.par().zip_map(&empty, [MAX], |_, _, _: Row<'_>| ())).refused(
-            "cannot make base shape [18446744073709551615] of each batch element of (0; \
-             9223372036854775807) and (0; 9223372036854775807): axis 0 of the target is \
-             18446744073709551615, expected a size from 0 to isize::MAX",
-        );
+        t.call(name, || empty.par().zip_map(&empty, [MAX], |_, _, _: Row<'_>| ()))
+            .refused(ErrorKind::InvalidSize);
     }
 }
 
 fn closures_into(t: &mut Table) {
-    const WRONG: &str = "cannot write the result of (0; 9223372036854775807) and (0; 9223372036854775807) \
-        into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
     let (many, hollow) = (many(), hollow());
     let (bases, empty) = (many.batch_dyn(MANY).unwrap(), hollow.batch::<Ix1>().unwrap());
     let sum = |a: Dyn<'_>, b: Dyn<'_>, mut to: DynMut<'_>| to.assign(&(&a + &b));
@@ -214,16 +137,17 @@ fn closures_into(t: &mut Table) {
     let name = "Batch::zip_map_into";
     t.call(name, || bases.zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
     t.call(name, || empty.zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
-    t.call(name, || empty.zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ())).refused(WRONG);
-    t.call(name, || empty.zip_map_into(&empty, &mut arr0(1), |_, _, _: Row<'_>| ())).refused(
-        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
-    );
+    t.call(name, || empty.zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ()))
+        .refused(ErrorKind::Incompatible);
+    t.call(name, || empty.zip_map_into(&empty, &mut arr0(1), |_, _, _: Row<'_>| ()))
+        .refused(ErrorKind::TooFewAxes);
     {
         let name = "Batch::par";
         out.fill(0);
         t.call(name, || bases.par().zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
         t.call(name, || empty.par().zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
-        t.call(name, || empty.par().zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ())).refused(WRONG);
+        t.call(name, || empty.par().zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ()))
+            .refused(ErrorKind::Incompatible);
     }
     assert_eq!(small, Array2::from_elem((2, 3), 7));
 }
@@ -241,16 +165,8 @@ macro_rules! elementwise {
         $t.call($name, || unit.$method(&unit)).is(Ok(array![Nothing]));
         $t.call($name, || empty.$method(&empty)).gives(|out| out.dim() == (0, LIMIT));
         $t.call($name, || empties.$method(&empties)).gives(|out| out.is_empty());
-        $t.call($name, || wide.$method(&wide)).refused(
-            "cannot make base shape [2147483648] of each batch element of (2147483648; 2147483648) and \
-             (2147483648; 2147483648): the result [2147483648, 2147483648] with elements of 8 bytes is \
-             larger than isize::MAX bytes",
-        );
-        $t.call($name, || wide.$method(&empty)).refused(
-            "cannot broadcast base shapes [2147483648] of (2147483648; 2147483648) and \
-             [9223372036854775807] of (0; 9223372036854775807) together: base axis 0 has sizes 2147483648 \
-             and 9223372036854775807, expected equal sizes or 1",
-        );
+        $t.call($name, || wide.$method(&wide)).refused(ErrorKind::TooLarge);
+        $t.call($name, || wide.$method(&empty)).refused(ErrorKind::Incompatible);
         let mut out = ArrayD::zeros(IxDyn(&spread()));
         $t.call("Batch::apply_into", || bases.apply_into(base_op::$Op, &bases, &mut out))
             .gives(|()| out == &many $op &many);
@@ -266,8 +182,6 @@ macro_rules! elementwise {
 }
 
 fn operations(t: &mut Table) {
-    const WRONG: &str = "cannot write the result of (0; 9223372036854775807) and (0; 9223372036854775807) \
-        into (2; 3): batch axis 0 has sizes 0 and 2, expected equal sizes or 1 in the operands";
     elementwise!(t, "Batch::add", add, Add, +);
     elementwise!(t, "Batch::sub", sub, Sub, -);
     elementwise!(t, "Batch::mul", mul, Mul, *);
@@ -275,18 +189,18 @@ fn operations(t: &mut Table) {
     let hollow = hollow();
     let (empty, mut small) = (hollow.batch::<Ix1>().unwrap(), Array2::from_elem((2, 3), 7));
     t.call("Batch::apply", || empty.apply(base_op::Add, &empty)).gives(|out| out.is_empty());
-    t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
-    t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut arr0(1))).refused(
-        "cannot split shape [] into batch and base of 1 axis: the array has 0 axes, expected at least 1",
-    );
-    t.call("Batch::par", || empty.par().apply_into(base_op::Add, &empty, &mut small)).refused(WRONG);
+    t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut small))
+        .refused(ErrorKind::Incompatible);
+    t.call("Batch::apply_into", || empty.apply_into(base_op::Add, &empty, &mut arr0(1)))
+        .refused(ErrorKind::TooFewAxes);
+    t.call("Batch::par", || empty.par().apply_into(base_op::Add, &empty, &mut small))
+        .refused(ErrorKind::Incompatible);
     assert_eq!(small, Array2::from_elem((2, 3), 7));
 }
 
 /// Rows for one product: `$a` and `$b` are bases that fit to 2, with 10,000 batch axes.
 macro_rules! product {
-    ($t:ident, $name:literal, $method:ident, $Op:ident, $signature:literal, $A:ident $a:expr, $B:ident $b:expr, $out:expr,
-     $odd:literal) => {{
+    ($t:ident, $name:literal, $method:ident, $Op:ident, $A:ident $a:expr, $B:ident $b:expr, $out:expr, $Kind:ident) => {{
         let batch = |base: &[usize], size: i64| {
             let shape = [&spread()[..], base].concat();
             ArrayD::from_elem(IxDyn(&shape), size)
@@ -300,12 +214,7 @@ macro_rules! product {
         $t.call($name, || p.$method(&q)).is(Ok(ArrayD::default(IxDyn(&$out))));
         let (long, odd) = (long(), Array2::<Nothing>::default((1 << 31, 0)));
         let (long, odd) = (long.batch_dyn(1).unwrap(), odd.batch_dyn(2).unwrap());
-        $t.call("Batch::apply", || long.apply(base_op::$Op, &odd).map(|_| ())).refused(concat!(
-            "cannot apply ",
-            $signature,
-            " to (; 9223372036854775807) and (; 2147483648, 0): ",
-            $odd
-        ));
+        $t.call("Batch::apply", || long.apply(base_op::$Op, &odd).map(|_| ())).refused(ErrorKind::$Kind);
         let mut out = ArrayD::zeros(expected.raw_dim());
         $t.call("Batch::apply_into", || x.apply_into(base_op::$Op, &y, &mut out)).gives(|()| out == expected);
         {
@@ -324,16 +233,9 @@ fn outer_products(t: &mut Table) {
     t.call("Batch::outer", || y.outer(&y)).is(Ok(ArrayD::from_elem(out.raw_dim(), 4)));
     t.call("Batch::apply_into", || y.apply_into(base_op::Outer, &y, &mut out))
         .gives(|()| out.iter().all(|&x| x == 4));
-    t.call("Batch::apply_into", || y.apply_into(base_op::Outer, &y, &mut array![[[1]]])).refused(&format!(
-        "cannot write the result of ({0}; 3) and ({0}; 3) into (1; 1, 1): the array has 3 axes, expected at least \
-         10002",
-        format!("{:?}", spread()).trim_matches(['[', ']'])
-    ));
-    t.call("Batch::outer", || x.outer(&x)).refused(
-        "cannot make base shape [9223372036854775807, 9223372036854775807] of each batch element of (; \
-         9223372036854775807) and (; 9223372036854775807): the result [9223372036854775807, \
-         9223372036854775807] with elements of 0 bytes is larger than isize::MAX bytes",
-    );
+    t.call("Batch::apply_into", || y.apply_into(base_op::Outer, &y, &mut array![[[1]]]))
+        .refused(ErrorKind::TooFewAxes);
+    t.call("Batch::outer", || x.outer(&x)).refused(ErrorKind::TooLarge);
     let huge = huge();
     t.call("Batch::transpose", || huge.batch::<Ix2>().unwrap().transpose().into_view().dim())
         .is((1 << 31, 1 << 31));
@@ -342,42 +244,19 @@ fn outer_products(t: &mut Table) {
 }
 
 fn products(t: &mut Table) {
-    product!(t, "Batch::matvec", matvec, MatVec, "(m,n),(n)->(m)", Ix2 [3, 2], Ix1 [2], [3],
-        "the base of operand 0 has 1 axis, expected 2");
-    product!(t, "Batch::vecmat", vecmat, VecMat, "(n),(n,m)->(m)", Ix1 [2], Ix2 [2, 3], [3],
-        "n is 9223372036854775807 at base axis 0 of operand 0 and 2147483648 at base axis 0 of operand 1");
-    product!(t, "Batch::matmul", matmul, MatMul, "(m,n),(n,p)->(m,p)", Ix2 [3, 2], Ix2 [2, 4], [3, 4],
-        "the base of operand 0 has 1 axis, expected 2");
-    product!(
-        t,
-        "Batch::inner",
-        inner,
-        Inner,
-        "(n),(n)->()",
-        Ix1[2],
-        Ix1[2],
-        [],
-        "the base of operand 1 has 2 axes, expected 1"
-    );
+    product!(t, "Batch::matvec", matvec, MatVec, Ix2 [3, 2], Ix1 [2], [3], BaseAxes);
+    product!(t, "Batch::vecmat", vecmat, VecMat, Ix1 [2], Ix2 [2, 3], [3], BaseSymbol);
+    product!(t, "Batch::matmul", matmul, MatMul, Ix2 [3, 2], Ix2 [2, 4], [3, 4], BaseAxes);
+    product!(t, "Batch::inner", inner, Inner, Ix1[2], Ix1[2], [], BaseAxes);
 
     let (tall, flat) = (Array2::<i64>::zeros((1 << 31, 0)), Array2::<i64>::zeros((0, 1 << 31)));
     let (tall, flat) = (tall.batch::<Ix2>().unwrap(), flat.batch::<Ix2>().unwrap());
     let (hollow, none) = (hollow(), Array1::<i64>::zeros(0));
     let (empty, none) = (hollow.batch::<Ix1>().unwrap(), none.batch::<Ix1>().unwrap());
     t.call("Batch::matmul", || flat.matmul(&tall)).is(Ok(Array2::zeros((0, 0))));
-    t.call("Batch::matmul", || tall.matmul(&flat)).refused(
-        "cannot make base shape [2147483648, 2147483648] of each batch element of (; 2147483648, 0) and (; \
-         0, 2147483648): the result [2147483648, 2147483648] with elements of 8 bytes is larger than \
-         isize::MAX bytes",
-    );
-    t.call("Batch::matvec", || flat.matvec(&none)).refused(
-        "cannot apply (m,n),(n)->(m) to (; 0, 2147483648) and (; 0): n is 2147483648 at base axis 1 of \
-         operand 0 and 0 at base axis 0 of operand 1",
-    );
-    t.call("Batch::vecmat", || empty.vecmat(&flat)).refused(
-        "cannot apply (n),(n,m)->(m) to (0; 9223372036854775807) and (; 0, 2147483648): n is \
-         9223372036854775807 at base axis 0 of operand 0 and 0 at base axis 0 of operand 1",
-    );
+    t.call("Batch::matmul", || tall.matmul(&flat)).refused(ErrorKind::TooLarge);
+    t.call("Batch::matvec", || flat.matvec(&none)).refused(ErrorKind::BaseSymbol);
+    t.call("Batch::vecmat", || empty.vecmat(&flat)).refused(ErrorKind::BaseSymbol);
     t.call("Batch::inner", || empty.inner(&empty)).is(Ok(Array1::zeros(0)));
     t.call("Batch::inner", || none.inner(&none)).is(Ok(arr0(0)));
 }
@@ -438,48 +317,22 @@ fn sums(t: &mut Table) {
     let name = "Batch::sum_batch_to";
     t.call(name, || bases.sum_batch_to(1)).is(Ok(sum.clone()));
     t.call(name, || deep.sum_batch_to(())).is(Ok(arr0(136).into_dyn()));
-    t.call(name, || row.sum_batch_to(2)).refused(
-        "cannot sum batch shape [] of (; 9223372036854775807) to [2]: the target has 1 axis, expected at \
-         most 0",
-    );
-    t.call(name, || empty.sum_batch_to(())).refused(
-        "cannot sum batch shape [0] of (0; 9223372036854775807) to []: the result [9223372036854775807] \
-         with elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || empty.sum_batch_to(all(1))).refused(&format!(
-        "cannot sum batch shape [0] of (0; 9223372036854775807) to {:?}: the target has 10000 axes, \
-         expected at most 1",
-        all(1)
-    ));
-    t.call(name, || empty.sum_batch_to([MAX])).refused(
-        "cannot sum batch shape [0] of (0; 9223372036854775807) to [18446744073709551615]: axis 0 of the \
-         target is 18446744073709551615, expected a size from 0 to isize::MAX",
-    );
+    t.call(name, || row.sum_batch_to(2)).refused(ErrorKind::TooManyAxes);
+    t.call(name, || empty.sum_batch_to(())).refused(ErrorKind::TooLarge);
+    t.call(name, || empty.sum_batch_to(all(1))).refused(ErrorKind::TooManyAxes);
+    t.call(name, || empty.sum_batch_to([MAX])).refused(ErrorKind::InvalidSize);
     let name = "Batch::sum_batch_to";
     t.call(name, || deep.sum_batch_to(&deep)).is(Ok(many.clone()));
     t.call(name, || empty.sum_batch_to(&empty)).gives(|sum| sum.dim() == (0, LIMIT));
-    t.call(name, || wide.sum_batch_to(&wide)).refused(
-        "cannot sum batch shape [2147483648, 2147483648] of (2147483648, 2147483648;) to [2147483648, \
-         2147483648]: the result [2147483648, 2147483648] with elements of 8 bytes is larger than \
-         isize::MAX bytes",
-    );
-    t.call(name, || empty.sum_batch_to(&wide)).refused(
-        "cannot sum batch shape [0] of (0; 9223372036854775807) to [2147483648, 2147483648]: the target has \
-         2 axes, expected at most 1",
-    );
+    t.call(name, || wide.sum_batch_to(&wide)).refused(ErrorKind::TooLarge);
+    t.call(name, || empty.sum_batch_to(&wide)).refused(ErrorKind::TooManyAxes);
     let name = "Batch::add_sum_batch_to";
     let mut out = sum.clone();
     t.call(name, || bases.add_sum_batch_to(&mut out)).gives(|()| out == &sum * 2);
     let mut none = Array::zeros((0, LIMIT));
     t.call(name, || empty.add_sum_batch_to(&mut none)).is(Ok(()));
     let mut small = array![3];
-    t.call(name, || empty.add_sum_batch_to(&mut small)).refused(
-        "cannot sum batch shape [0] of (0; 9223372036854775807) to []: base axis 0 of the result has size \
-         1, expected 9223372036854775807",
-    );
-    t.call(name, || bases.add_sum_batch_to(&mut small.clone().into_dyn())).refused(
-        "cannot split shape [1] into batch and base of 9999 axes: the array has 1 axis, expected at least \
-         9999",
-    );
+    t.call(name, || empty.add_sum_batch_to(&mut small)).refused(ErrorKind::BaseSize);
+    t.call(name, || bases.add_sum_batch_to(&mut small.clone().into_dyn())).refused(ErrorKind::TooFewAxes);
     assert_eq!(small, array![3]);
 }

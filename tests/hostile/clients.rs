@@ -18,8 +18,6 @@ pub(crate) fn rows(t: &mut Table) {
     placed_into(t);
 }
 
-const MISSING: &str = "axis -3 is out of bounds for 2 axes of the array";
-
 fn views(t: &mut Table) {
     let (many, one) = (many(), arr0(1));
     let name = "BroadcastTo::can_broadcast_to";
@@ -35,36 +33,21 @@ fn views(t: &mut Table) {
     let name = "BroadcastView::into_broadcast_axes";
     t.call(name, || one.view().into_broadcast_axes((LIMIT, 0), [-1, 0])).gives(|v| v.dim() == (LIMIT, 0));
     t.call(name, || array![5].view().into_broadcast_axes(all(1), &but_last).map(|v| v.sum())).is(Ok(5));
-    t.call(name, || one.view().into_broadcast_axes(3, isize::MIN)).refused(
-        "cannot broadcast shape [] along axes [-9223372036854775808] to [3]: axis -9223372036854775808 is out \
-         of bounds for 1 axis of the target",
-    );
-    t.call(name, || long().into_broadcast_axes((LIMIT, LIMIT), -1).map(|v| v.len())).refused(
-        "cannot broadcast shape [9223372036854775807] along axes [-1] to [9223372036854775807, \
-         9223372036854775807]: the non-zero sizes of the result [9223372036854775807, 9223372036854775807] \
-         multiply past isize::MAX",
-    );
+    t.call(name, || one.view().into_broadcast_axes(3, isize::MIN)).refused(ErrorKind::AxisOutOfBounds);
+    t.call(name, || long().into_broadcast_axes((LIMIT, LIMIT), -1).map(|v| v.len()))
+        .refused(ErrorKind::Overflow);
     let name = "BroadcastView::into_broadcast_axes";
     t.call(name, || one.view().into_broadcast_axes(&hollow(), [0, -1])).gives(|v| v.dim() == (0, LIMIT));
-    t.call(name, || one.view().into_broadcast_axes(&huge(), [0, -2])).refused(
-        "cannot broadcast shape [] along axes [0, -2] to [2147483648, 2147483648]: axis 0 is named more than \
-         once",
-    );
+    t.call(name, || one.view().into_broadcast_axes(&huge(), [0, -2])).refused(ErrorKind::DuplicateAxis);
     let name = "BroadcastView::into_broadcast_in_dim";
     let reversed: Vec<i64> = (1..=10_000).map(|axis: i64| -axis).collect();
     let turned: Vec<usize> = many.shape().iter().rev().copied().collect();
     t.call(name, || many.view().into_broadcast_in_dim(turned, &reversed)).gives(|v| v == many.t());
     t.call(name, || one.view().into_broadcast_in_dim((LIMIT, 0), [])).gives(|v| v.is_empty());
-    t.call(name, || long().into_broadcast_in_dim((3, 4), -2)).refused(
-        "cannot broadcast shape [9223372036854775807] with its axes at [-2] of [3, 4]: axis 0 has sizes \
-         9223372036854775807 and 3, expected equal sizes or 1 in the array",
-    );
+    t.call(name, || long().into_broadcast_in_dim((3, 4), -2)).refused(ErrorKind::Incompatible);
 
     let name = "broadcast_arrays";
-    t.call(name, || broadcast_arrays([huge(), hollow()]).map(|_| ())).refused(
-        "cannot broadcast shapes [2147483648, 2147483648] and [0, 9223372036854775807] together: axis 0 has \
-         sizes 2147483648 and 0, expected equal sizes or 1",
-    );
+    t.call(name, || broadcast_arrays([huge(), hollow()]).map(|_| ())).refused(ErrorKind::Incompatible);
     t.call(name, || broadcast_arrays(&*vec![&many; 20]).map(|views| views.len())).is(Ok(20));
     t.call(name, || broadcast_arrays([&many; 0]).map(|views| views.len())).is(Ok(0));
     t.call(name, || broadcast_arrays(&[&one][..0]).map(|views| views.len())).is(Ok(0));
@@ -85,13 +68,9 @@ fn by_value(t: &mut Table) {
     t.call(name, || {
         arr0(1_i64).into_shared().into_broadcast_map(huge(), |a, _| *a).map_err(BroadcastError::from)
     })
-    .refused(
-        "cannot broadcast shapes [] and [2147483648, 2147483648] together: the result [2147483648, \
-         2147483648] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
+    .refused(ErrorKind::TooLarge);
     let refused = || many().into_broadcast_map(hollow(), |a, _| *a).unwrap_err();
     t.call("Returned::error", || refused().error().kind()).is(ErrorKind::Overflow);
-    t.call("Returned::into_error", || refused().into_error().kind()).is(ErrorKind::Overflow);
     t.call("Returned::into_inner", || refused().into_inner()).is(many());
     t.call("Returned::into_operands", || refused().into_operands()).is((many(), ()));
 }
@@ -103,78 +82,50 @@ fn reductions(t: &mut Table) {
     t.call(name, || many.reduce_axes(AxisSet::default(), 0, i64::max)).is(Ok(many.clone()));
     t.call(name, || hollow().reduce_axes(-1, 7, i64::max)).is(Ok(Array1::zeros(0)));
     t.call(name, || hollow().reduce_axes([0, 1], 7, i64::max)).is(Ok(arr0(7)));
-    t.call(name, || hollow().reduce_axes(0, 7, i64::max)).refused(
-        "cannot reduce shape [0, 9223372036854775807] over axes [0]: the result [9223372036854775807] with \
-         elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || huge().reduce_axes([-3, 9], 7, i64::max))
-        .refused(&format!("cannot reduce shape [2147483648, 2147483648] over axes [-3, 9]: {MISSING}"));
+    t.call(name, || hollow().reduce_axes(0, 7, i64::max)).refused(ErrorKind::TooLarge);
+    t.call(name, || huge().reduce_axes([-3, 9], 7, i64::max)).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || array![Nothing, Nothing].reduce_axes(0, Nothing, |a, _| a)).is(Ok(arr0(Nothing)));
     let name = "Reduce::reduce_axes";
     t.call(name, || many.reduce_axes(keepdims(&every), 0, i64::max))
         .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
     t.call(name, || hollow().reduce_axes(keepdims(1), 7, i64::max)).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().reduce_axes(keepdims(0), 7, i64::max)).refused(
-        "cannot reduce shape [0, 9223372036854775807] over axes [0]: the result [1, 9223372036854775807] with \
-         elements of 8 bytes is larger than isize::MAX bytes",
-    );
+    t.call(name, || hollow().reduce_axes(keepdims(0), 7, i64::max)).refused(ErrorKind::TooLarge);
     let name = "Reduce::reduce_to";
     let max = i64::max;
     t.call(name, || fused((&many, &array![7]), |a, b| a * b).reduce_to((), 0, max)).is(Ok(arr0(16 * 7)));
     t.call(name, || fused((&many, many.t()), |a, _| *a).reduce_to(all(1), 0, max))
         .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
     t.call(name, || fused(hollow(), |&x| x).reduce_to((1, 1), 9, max)).is(Ok(array![[9]]));
-    t.call(name, || fused(hollow(), |&x| x).reduce_to(LIMIT, 9, max)).refused(
-        "cannot reduce shape [0, 9223372036854775807] to [9223372036854775807]: the result \
-         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || fused(&array![1], |&x| x).reduce_to(-1, 9, max)).refused(
-        "cannot reduce shape [1] to [-1]: axis 0 of the target is -1, expected a size from 0 to \
-         isize::MAX (-1 keeps a size in `broadcast_to` only)",
-    );
+    t.call(name, || fused(hollow(), |&x| x).reduce_to(LIMIT, 9, max)).refused(ErrorKind::TooLarge);
+    t.call(name, || fused(&array![1], |&x| x).reduce_to(-1, 9, max)).refused(ErrorKind::InvalidSize);
 }
 
 fn means(t: &mut Table) {
-    const WHOLE: &str = "cannot take the mean of shape [1] over axes [0]: the element type does not hold fractions, use \
-        `fused(&x, |&x| f64::from(x)).mean_axes(…)`";
     let hollow = || Array2::<f64>::zeros((0, LIMIT));
     let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
     let every = (0..MANY).collect::<Vec<_>>();
     let none = |t: &mut Table, name, result: &(dyn Fn() -> Result<(), BroadcastError> + Sync)| {
-        t.call(name, result).refused(
-            "cannot take the mean of shape [0, 9223372036854775807] over axes [1, 0]: there is no mean of 0 \
-             elements",
-        );
+        t.call(name, result).refused(ErrorKind::NoMean);
     };
     let name = "Reduce::mean_axes";
     t.call(name, || many.mean_axes(&every)).is(Ok(arr0(8.5).into_dyn()));
     t.call(name, || many.mean_axes(AxisSet::default())).is(Ok(many.clone()));
     t.call(name, || hollow().mean_axes(1)).is(Ok(Array1::zeros(0)));
-    t.call(name, || hollow().mean_axes(-3)).refused(&format!(
-        "cannot take the mean of shape [0, 9223372036854775807] over axes [-3]: {MISSING}"
-    ));
+    t.call(name, || hollow().mean_axes(-3)).refused(ErrorKind::AxisOutOfBounds);
     none(t, name, &|| hollow().mean_axes([1, 0]).map(|_| ()));
     let name = "Reduce::mean_axes";
     t.call(name, || many.mean_axes(keepdims(&every))).gives(|mean| mean.iter().eq([&8.5]));
     t.call(name, || hollow().mean_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
     none(t, name, &|| hollow().mean_axes(keepdims([1, 0])).map(|_| ()));
-    t.call(name, || array![i64::MAX].mean_axes(0)).refused(WHOLE);
+    t.call(name, || array![i64::MAX].mean_axes(0)).refused(ErrorKind::NoMean);
     t.call(name, || many.mean_axes(..)).is(Ok(arr0(8.5)));
-    t.call(name, || arr0(Half::new(1.0)).broadcast_to(LIMIT / 2)?.mean_axes(..)).refused(
-        "cannot take the mean of shape [4611686018427387903] over axes [0]: the element type cannot count \
-         4611686018427387903 elements, use `fused(&x, |&x| f32::from(x)).mean_axes(…)`",
-    );
+    t.call(name, || arr0(Half::new(1.0)).broadcast_to(LIMIT / 2)?.mean_axes(..)).refused(ErrorKind::NoMean);
     let name = "Reduce::mean_to";
     t.call(name, || many.mean_to(())).is(Ok(arr0(8.5)));
     t.call(name, || many.mean_to(all(1))).gives(|mean| mean.ndim() == MANY && mean.iter().eq([&8.5]));
     t.call(name, || hollow().mean_to((0, 1))).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().mean_to(())).refused(
-        "cannot take the mean of shape [0, 9223372036854775807] to []: there is no mean of 0 elements",
-    );
-    t.call(name, || array![u8::MAX].mean_to(())).refused(
-        "cannot take the mean of shape [1] to []: the element type does not hold fractions, use \
-         `fused(&x, |&x| f64::from(x)).mean_to(…)`",
-    );
+    t.call(name, || hollow().mean_to(())).refused(ErrorKind::NoMean);
+    t.call(name, || array![u8::MAX].mean_to(())).refused(ErrorKind::NoMean);
 }
 
 fn extremes_to(t: &mut Table) {
@@ -183,24 +134,13 @@ fn extremes_to(t: &mut Table) {
     t.call(name, || many.max_to(())).is(Ok(arr0(16)));
     t.call(name, || many.max_to(all(1))).gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
     t.call(name, || hollow().max_to((0, 1))).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().max_to(LIMIT)).refused(
-        "cannot take the maximum of shape [0, 9223372036854775807] to [9223372036854775807]: the result \
-         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || array![1].max_to(-1)).refused(
-        "cannot take the maximum of shape [1] to [-1]: axis 0 of the target is -1, expected a size from 0 to \
-         isize::MAX (-1 keeps a size in `broadcast_to` only)",
-    );
+    t.call(name, || hollow().max_to(LIMIT)).refused(ErrorKind::TooLarge);
+    t.call(name, || array![1].max_to(-1)).refused(ErrorKind::InvalidSize);
     let name = "Reduce::min_to";
     t.call(name, || fused((&many, many.t()), |a, _| *a).par().min_to(all(1)))
         .gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
-    t.call(name, || fused(hollow(), |&x| x).min_to(())).refused(
-        "cannot take the minimum of shape [0, 9223372036854775807] to []: there is no minimum of 0 elements",
-    );
-    t.call(name, || huge().min_to(7)).refused(
-        "cannot take the minimum of shape [2147483648, 2147483648] to [7]: axis 1 has sizes 2147483648 and 7, \
-         expected equal sizes or 1 in the target",
-    );
+    t.call(name, || fused(hollow(), |&x| x).min_to(())).refused(ErrorKind::NoElements);
+    t.call(name, || huge().min_to(7)).refused(ErrorKind::Incompatible);
 }
 
 fn extremes(t: &mut Table) {
@@ -208,28 +148,14 @@ fn extremes(t: &mut Table) {
     let name = "Reduce::max_axes";
     t.call(name, || many.max_axes(&every)).is(Ok(arr0(16).into_dyn()));
     t.call(name, || hollow().max_axes(1)).is(Ok(Array1::zeros(0)));
-    t.call(name, || hollow().max_axes([0, 1])).refused(
-        "cannot take the maximum of shape [0, 9223372036854775807] over axes [0, 1]: there is no maximum of 0 \
-         elements",
-    );
-    t.call(name, || hollow().max_axes(0)).refused(
-        "cannot take the maximum of shape [0, 9223372036854775807] over axes [0]: the result \
-         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
+    t.call(name, || hollow().max_axes([0, 1])).refused(ErrorKind::NoElements);
+    t.call(name, || hollow().max_axes(0)).refused(ErrorKind::TooLarge);
     t.call(name, || many.max_axes(..)).is(Ok(arr0(16)));
-    t.call(name, || hollow().max_axes(..)).refused(
-        "cannot take the maximum of shape [0, 9223372036854775807] over axes [0, 1]: there is no maximum of 0 \
-         elements",
-    );
+    t.call(name, || hollow().max_axes(..)).refused(ErrorKind::NoElements);
     let name = "Reduce::min_axes";
     t.call(name, || many.min_axes(keepdims(&every))).gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
-    t.call(name, || huge().min_axes([-3, 9])).refused(&format!(
-        "cannot take the minimum of shape [2147483648, 2147483648] over axes [-3, 9]: {MISSING}"
-    ));
-    t.call(name, || fused(hollow(), |&x| x).par().min_axes((0, 1))).refused(
-        "cannot take the minimum of shape [0, 9223372036854775807] over axes [0, 1]: there is no minimum of 0 \
-         elements",
-    );
+    t.call(name, || huge().min_axes([-3, 9])).refused(ErrorKind::AxisOutOfBounds);
+    t.call(name, || fused(hollow(), |&x| x).par().min_axes((0, 1))).refused(ErrorKind::NoElements);
 }
 
 fn placed(t: &mut Table) {
@@ -239,27 +165,14 @@ fn placed(t: &mut Table) {
     t.call(name, || many.sum_in_dim((), [])).is(Ok(arr0(136)));
     t.call(name, || many.sum_in_dim(2, -10_000)).is(Ok(array![36, 100]));
     t.call(name, || hollow().sum_in_dim((1, 0), [1, 0])).is(Ok(Array2::zeros((1, 0))));
-    t.call(name, || hollow().sum_in_dim(LIMIT, 1)).refused(
-        "cannot sum shape [0, 9223372036854775807] with its axes [1] to [9223372036854775807]: the result \
-         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || hollow().sum_in_dim(MAX, 1)).refused(
-        "cannot sum shape [0, 9223372036854775807] with its axes [1] to [18446744073709551615]: axis 0 of the \
-         target is 18446744073709551615, expected a size from 0 to isize::MAX",
-    );
-    t.call(name, || hollow().sum_in_dim((1, 1), MAX)).refused(
-        "cannot sum shape [0, 9223372036854775807] with its axes [18446744073709551615] to [1, 1]: 1 axis \
-         named, expected 2, one for each axis of the target",
-    );
-    t.call(name, || hollow().sum_in_dim(1, -3))
-        .refused(&format!("cannot sum shape [0, 9223372036854775807] with its axes [-3] to [1]: {MISSING}"));
+    t.call(name, || hollow().sum_in_dim(LIMIT, 1)).refused(ErrorKind::TooLarge);
+    t.call(name, || hollow().sum_in_dim(MAX, 1)).refused(ErrorKind::InvalidSize);
+    t.call(name, || hollow().sum_in_dim((1, 1), MAX)).refused(ErrorKind::AxisCount);
+    t.call(name, || hollow().sum_in_dim(1, -3)).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || array![Nothing].sum_in_dim(1, 0)).is(Ok(array![Nothing]));
     let name = "Reduce::sum_in_dim";
     t.call(name, || many.sum_in_dim(&many, (0..MANY).collect::<Vec<_>>())).is(Ok(many.clone()));
-    t.call(name, || hollow().sum_in_dim(&array![1, 2], 1)).refused(
-        "cannot sum shape [0, 9223372036854775807] with its axes [1] to [2]: axis 1 has sizes \
-         9223372036854775807 and 2, expected equal sizes or 1 in the target",
-    );
+    t.call(name, || hollow().sum_in_dim(&array![1, 2], 1)).refused(ErrorKind::Incompatible);
 }
 
 fn placed_into(t: &mut Table) {
@@ -275,10 +188,7 @@ fn placed_into(t: &mut Table) {
         let every: Vec<i64> = (0..10_000).collect();
         t.call(name, || sum(&many, &mut out, &every)).gives(|()| out.iter().eq([&expected]));
         let mut out = ArrayD::from_elem(IxDyn(&[2]), 3);
-        t.call(name, || sum(&empty, &mut out, &[-1])).refused(
-            "cannot sum shape [0, 9223372036854775807] with its axes [-1] to [2]: axis 1 has sizes \
-             9223372036854775807 and 2, expected equal sizes or 1 in the target",
-        );
+        t.call(name, || sum(&empty, &mut out, &[-1])).refused(ErrorKind::Incompatible);
         assert_eq!(out, array![3, 3].into_dyn());
         let mut out = Array::zeros(IxDyn(&[LIMIT, 0]));
         t.call(name, || sum(&empty, &mut out, &[1, 0])).gives(|()| out.is_empty());

@@ -60,10 +60,13 @@ fn row(table: &mut Table, form: &Form<f64>, call: &Call<'_, f64>) {
     });
 }
 
+/// The operations of the table. `strides.rs` calls all of them, too.
+pub(crate) fn names() -> BTreeSet<&'static str> {
+    forms::<f64>().iter().chain(&base_operations()).map(|form| form.name).collect()
+}
+
 /// Each operation on elements stands in the table, by which it is tried with panics, on threads and for its allocations.
 pub(crate) fn assert_complete(public: &str) {
-    let names: BTreeSet<&str> =
-        forms::<f64>().iter().chain(&base_operations()).map(|form| form.name).collect();
     let families = ["Batch::", "Reduce::", "Materialize::", "IntoBroadcastMap::"];
     let functions = ["broadcast_map", "broadcast_apply"];
     let is_operation = |name: &&str| {
@@ -71,6 +74,6 @@ pub(crate) fn assert_complete(public: &str) {
             || families.iter().any(|family| name.starts_with(family)) && !OTHERS.contains(name)
     };
     let operations: BTreeSet<&str> = public.lines().filter(is_operation).collect();
-    assert_eq!(names, operations, "the table in tests/common/forms.rs");
+    assert_eq!(names(), operations, "the table in tests/common/forms.rs");
     assert!(OTHERS.iter().all(|name| public.lines().any(|public| public == *name)), "names that there are");
 }

@@ -2,20 +2,19 @@
 //! 2^62 elements.
 
 use crate::table::Table;
+use common::is_thorough;
 use ndarray::{ArrayD, ArrayView1, ArrayViewD, Axis, IxDyn, aview0};
 use ndarray_broadcast::partial::{
     Decision, PartialShape, Plan, decide, infer_batch, infer_ranks, infer_shape, infer_shapes,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, Signature, broadcast_apply, broadcast_map, broadcast_shapes, broadcast_views, fused, keepdims,
-    reduction_axes,
+    AxisSet, ErrorKind, Signature, broadcast_apply, broadcast_map, broadcast_shapes, broadcast_views, fused,
+    keepdims, reduction_axes,
 };
 
 const AXES: usize = 64;
 const OPERANDS: usize = 64_000;
-/// Characters of a text.
-const LENGTH: usize = 1 << 20;
 /// Elements of [`array`].
 const ELEMENTS: i64 = 1 << 10;
 
@@ -85,24 +84,13 @@ fn huge_views(t: &mut Table) {
     let (one, twos) = (aview0(&1_i64).into_dyn(), [2_usize; 62]);
     let huge = one.broadcast_to(&twos[..]).unwrap();
     assert_eq!(huge.len(), 1 << 62);
-    t.call("broadcast_to", || one.broadcast_to(&[2_usize; 64][..]).map(|_| ())).refused(&format!(
-        "cannot broadcast shape [] to {0:?}: the non-zero sizes of the result {0:?} multiply past isize::MAX",
-        [2; 64]
-    ));
+    t.call("broadcast_to", || one.broadcast_to(&[2_usize; 64][..]).map(|_| ())).refused(ErrorKind::Overflow);
     t.call("broadcast_in_dim", || huge.broadcast_in_dim(&twos[..], (0..62).rev().collect::<Vec<_>>()))
         .gives(|view| view.len() == 1 << 62);
-    t.call("try_materialize", || huge.try_materialize().map(|_| ())).refused(&format!(
-        "cannot materialize shape {twos:?}: the result {twos:?} with elements of 8 bytes is larger than \
-         isize::MAX bytes"
-    ));
-    t.call("broadcast_map", || broadcast_map((&huge, &one), |&a, &b| a + b).map(|_| ())).refused(&format!(
-        "cannot broadcast shapes {twos:?} and [] together: the result {twos:?} with elements of 8 bytes is \
-         larger than isize::MAX bytes"
-    ));
-    t.call("sum_axes", || huge.sum_axes([0_usize; 0]).map(|_| ())).refused(&format!(
-        "cannot sum shape {twos:?} over axes []: the result {twos:?} with elements of 8 bytes is larger than \
-         isize::MAX bytes"
-    ));
+    t.call("try_materialize", || huge.try_materialize().map(|_| ())).refused(ErrorKind::TooLarge);
+    t.call("broadcast_map", || broadcast_map((&huge, &one), |&a, &b| a + b).map(|_| ()))
+        .refused(ErrorKind::TooLarge);
+    t.call("sum_axes", || huge.sum_axes([0_usize; 0]).map(|_| ())).refused(ErrorKind::TooLarge);
 }
 
 fn operands(t: &mut Table) {
@@ -118,10 +106,7 @@ fn operands(t: &mut Table) {
     shapes[OPERANDS - 2] = vec![4, 1, 1];
     t.call("broadcast_shapes", || broadcast_shapes(&shapes)).is(Ok(vec![4, 1, 3]));
     shapes[OPERANDS - 1] = vec![2];
-    t.call("broadcast_shapes", || broadcast_shapes(&shapes)).holds(|joint| {
-        let end = "axis 2 has sizes 3 and 2 (shapes 0 and 63999), expected equal sizes or 1";
-        joint.is_err_and(|error| error.to_string().ends_with(end))
-    });
+    t.call("broadcast_shapes", || broadcast_shapes(&shapes)).refused(ErrorKind::Incompatible);
 }
 
 fn signatures(t: &mut Table) {
@@ -156,10 +141,12 @@ fn partial_operands(t: &mut Table) {
 }
 
 fn texts(t: &mut Table) {
+    // characters of a text
+    let length = if is_thorough() { 1 << 20 } else { 1 << 17 };
     for size in ["1", "?", "n"] {
-        let count = LENGTH / 2;
+        let count = length / 2;
         let text = vec![size; count].join("x");
-        assert_eq!(text.len(), LENGTH - 1);
+        assert_eq!(text.len(), length - 1);
         t.call("PartialShape::from_str", || text.parse::<PartialShape>())
             .gives(|shape| shape.ndim() == Some(count));
         let shape: PartialShape = text.parse().unwrap();
@@ -169,7 +156,7 @@ fn texts(t: &mut Table) {
         t.call("decide", || decide(&[shape.clone(), shape.clone()]).checks())
             .gives(|all| all.len() == checks);
     }
-    let sizes = vec!["1"; LENGTH / 2].join(",");
+    let sizes = vec!["1"; length / 2].join(",");
     let signature = format!("({sizes})->()");
     t.call("Signature::new", || Signature::new(&signature)).gives(|signature| signature.operands() == 1);
 }

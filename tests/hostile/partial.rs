@@ -7,7 +7,7 @@ use ndarray_broadcast::partial::{
     infer_axes, infer_batch, infer_branches, infer_dim, infer_in_dim, infer_ranks, infer_result_shape,
     infer_shape, infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
-use ndarray_broadcast::{AxisSet, Signature, keepdims};
+use ndarray_broadcast::{AxisSet, ErrorKind, Signature, keepdims};
 use std::slice::from_ref;
 
 pub(crate) fn rows(t: &mut Table) {
@@ -24,18 +24,12 @@ pub(crate) fn rows(t: &mut Table) {
 fn bound(t: &mut Table) {
     let (names, sizes) = (named(), all(MAX));
     t.call("PartialShape::check", || names.check(&sizes)).is(Ok(()));
-    t.call("PartialShape::check", || shape("nxn").check(&[0, MAX])).refused(
-        "cannot accept shape [0, 18446744073709551615] as nxn: n is 0 at axis 0 and 18446744073709551615 at axis 1",
-    );
-    t.call("PartialShape::check", || names.check(&[]))
-        .refused(&format!("cannot accept shape [] as {names}: the number of axes is 0, expected 10000"));
+    t.call("PartialShape::check", || shape("nxn").check(&[0, MAX])).refused(ErrorKind::DeclaredName);
+    t.call("PartialShape::check", || names.check(&[])).refused(ErrorKind::DeclaredAxes);
     t.call("Names::new", Names::new).holds(|names| names.get("n").is_none());
     let mut scope = Names::new();
     t.call("Names::bind", || scope.bind("x", &names, &sizes)).is(Ok(()));
-    t.call("Names::bind", || scope.bind("", &names, &all(0))).refused(&format!(
-        "cannot accept shape {:?} of  as {names}: n0 is 18446744073709551615 at axis 0 of x and 0 at axis 0 of ",
-        all(0)
-    ));
+    t.call("Names::bind", || scope.bind("", &names, &all(0))).refused(ErrorKind::DeclaredName);
     t.call("Names::get", || scope.get("n9999")).is(Some(Dim::Known(MAX)));
     t.call("Names::resolve", || scope.resolve(&names)).is(PartialShape::from(all(MAX)));
     t.call("Names::merge", || scope.merge("y", &names, &unknown())).is(Ok(PartialShape::from(all(MAX))));
@@ -63,10 +57,7 @@ fn bound(t: &mut Table) {
         .gives(|shapes| shapes.checks.len() == MANY / 2);
     t.call("Signature::infer", || signature.infer(&[names.clone(), open]))
         .gives(|shapes| shapes.checks.len() == MANY);
-    t.call("Signature::infer", || signature.infer(&[[MAX].into(), [0].into()])).refused(&format!(
-        "cannot apply {text} to 18446744073709551615 (base 1) and 0 (base 1): the base of operand 0 has 1 axis, \
-         expected 10000"
-    ));
+    t.call("Signature::infer", || signature.infer(&[[MAX].into(), [0].into()])).refused(ErrorKind::BaseAxes);
     let dot = Signature::literal("(n),(n)->()");
     t.call("Decision::from", || {
         Decision::from(dot.infer(&[[MAX].into(), shape("?")])).checks().map(|checks| checks.len())
@@ -105,34 +96,23 @@ fn infer_in_names(t: &mut Table) {
     t.call("Names::infer", || infer(&ShapeOp::Together, &[])).is(Ok(none.clone()));
     t.call("Names::infer", || infer(&ShapeOp::BatchMap(vec![5000, MANY]), &[&open, &ones]))
         .gives(|shape| shape.ndim() == Some(MANY + MANY / 2));
-    t.call("Names::infer", || infer(&ShapeOp::BatchMap(vec![MAX]), &[&none])).refused(
-        "cannot broadcast the batches of [] (base 18446744073709551615) of it: the number of axes of operand 0 is 0, \
-         expected 18446744073709551615 at least",
-    );
+    t.call("Names::infer", || infer(&ShapeOp::BatchMap(vec![MAX]), &[&none]))
+        .refused(ErrorKind::DeclaredAxes);
     t.call("Names::infer", || infer(&ShapeOp::BatchMap(vec![MAX]), &[&any])).is(Ok(any.clone()));
     t.call("Names::infer", || infer(&ShapeOp::SumBatchTo(MANY), &[&names, &none])).is(Ok(names.clone()));
     t.call("Names::infer", || infer(&ShapeOp::SumBatchTo(MAX), &[&any, &none])).is(Ok(any.clone()));
-    t.call("Names::infer", || infer(&ShapeOp::SumBatchTo(MAX), &[&none, &none])).refused(
-        "cannot sum the batch of [] (base 18446744073709551615) of it to []: the number of axes of operand 0 is 0, \
-         expected 18446744073709551615 at least",
-    );
-    t.call("Names::infer", || infer(&ShapeOp::Target(all(Some(Dim::Known(MAX)))), &[&none])).refused(
-        &format!(
-            "cannot broadcast shape [] of it to {:?}: axis 0 of the target is 18446744073709551615, \
-         expected -1 or a size from 0 to isize::MAX",
-            all(MAX)
-        ),
-    );
+    t.call("Names::infer", || infer(&ShapeOp::SumBatchTo(MAX), &[&none, &none]))
+        .refused(ErrorKind::DeclaredAxes);
+    t.call("Names::infer", || infer(&ShapeOp::Target(all(Some(Dim::Known(MAX)))), &[&none]))
+        .refused(ErrorKind::InvalidSize);
     t.call("Names::infer", || infer(&ShapeOp::Target(all(None)), &[&open])).is(Ok(open.clone()));
-    t.call("Names::infer", || infer(&ShapeOp::Sum { axes: vec![i128::from(i64::MIN)], keepdims: true }, &[&shape("?")])).refused(
-        "cannot sum shape ? of it over axes [-9223372036854775808]: axis -9223372036854775808 is out of bounds for \
-         1 axis of the array",
-    );
-    t.call("Names::infer", || infer(&ShapeOp::SumTo, &[&shape("2")]))
-        .refused("cannot operate on 2 of it: the number of operands is 1, expected 2");
+    t.call("Names::infer", || {
+        infer(&ShapeOp::Sum { axes: vec![i128::from(i64::MIN)], keepdims: true }, &[&shape("?")])
+    })
+    .refused(ErrorKind::AxisOutOfBounds);
+    t.call("Names::infer", || infer(&ShapeOp::SumTo, &[&shape("2")])).refused(ErrorKind::OperandCount);
     t.call("infer_branches", || infer_branches([&names, &open])).is(Ok(open.clone()));
-    t.call("infer_branches", || infer_branches(&[]))
-        .refused("cannot operate on none: there are no branches, expected at least 1");
+    t.call("infer_branches", || infer_branches(&[])).refused(ErrorKind::NoOperands);
 }
 
 fn unknown() -> PartialShape {
@@ -151,11 +131,10 @@ fn shape(text: &str) -> PartialShape {
 fn dims(t: &mut Table) {
     t.call("Dim::range", || Dim::range(..)).is(Ok(Dim::Unknown));
     t.call("Dim::range", || Dim::range(MAX..=MAX)).is(Ok(Dim::Known(MAX)));
-    t.call("Dim::range", || Dim::range(..0))
-        .refused("cannot read \"..0\": position 0 needs a range that has a size in it");
+    t.call("Dim::range", || Dim::range(..0)).refused(ErrorKind::InvalidText);
     t.call("Dim::range", || Dim::range((std::ops::Bound::Excluded(MAX), std::ops::Bound::Unbounded)))
-        .refused("cannot read \"18446744073709551615..\": position 0 needs a range that has a size in it");
-    t.call("Dim::name", || Dim::name("")).refused("cannot read \"\": position 0 needs a name");
+        .refused(ErrorKind::InvalidText);
+    t.call("Dim::name", || Dim::name("")).refused(ErrorKind::InvalidText);
     let (range, name) = (Dim::range(1..MAX).unwrap(), Dim::name("n").unwrap());
     t.call("Dim::admits", || [range.admits(0), range.admits(MAX - 1), range.admits(MAX)])
         .is([false, true, false]);
@@ -210,12 +189,9 @@ fn shapes(t: &mut Table) {
         .is([true, false, false]);
     t.call("PartialShape::merge", || open.merge(&ones)).is(Ok(ones.clone()));
     t.call("PartialShape::merge", || names.merge(&ones)).is(Ok(ones.clone()));
-    t.call("PartialShape::merge", || none.merge(&ones))
-        .refused(&format!("cannot merge shapes [] and {ones}: the second shape has 10000 axes, expected 0"));
-    t.call("PartialShape::merge", || PartialShape::from([MAX]).merge(&[0].into())).refused(
-        "cannot merge shapes 18446744073709551615 and 0: axis 0 has sizes 18446744073709551615 and 0, \
-         expected equal sizes",
-    );
+    t.call("PartialShape::merge", || none.merge(&ones)).refused(ErrorKind::AxisCount);
+    t.call("PartialShape::merge", || PartialShape::from([MAX]).merge(&[0].into()))
+        .refused(ErrorKind::Incompatible);
     t.call("PartialShape::fmt", || open.to_string()).is(vec!["?"; MANY].join("x"));
     t.call("PartialShape::fmt", || format!("{none:?}")).is("PartialShape([])");
 }
@@ -223,50 +199,29 @@ fn shapes(t: &mut Table) {
 fn inferred(t: &mut Table) {
     let names = named();
     let (open, ones, rest) = (unknown(), PartialShape::from(all(1)), PartialShape::from(spread()));
-    t.call("infer_dim", || infer_dim(Dim::Known(MAX), Dim::Unknown)).refused(
-        "cannot broadcast shapes 18446744073709551615 and ? together: the non-zero sizes of the result \
-         [18446744073709551615] multiply past isize::MAX",
-    );
+    t.call("infer_dim", || infer_dim(Dim::Known(MAX), Dim::Unknown)).refused(ErrorKind::Overflow);
     t.call("infer_dim", || infer_dim(Dim::Known(0), Dim::Unknown)).is(Ok(Dim::Known(0)));
-    t.call("infer_dim", || infer_dim(Dim::Known(0), Dim::Known(LIMIT))).refused(
-        "cannot broadcast shapes 0 and 9223372036854775807 together: axis 0 has sizes 0 and \
-         9223372036854775807 (operands 0 and 1), expected equal sizes or 1",
-    );
+    t.call("infer_dim", || infer_dim(Dim::Known(0), Dim::Known(LIMIT))).refused(ErrorKind::Incompatible);
     t.call("infer_shape", || infer_shape(&open, &rest).map(|joint| joint.ndim())).is(Ok(Some(MANY)));
     t.call("infer_shape", || infer_shape(&names, &names)).is(Ok(names.clone()));
     t.call("infer_shape", || infer_shape(&shape("*"), &open)).is(Ok(shape("*")));
-    t.call("infer_shape", || infer_shape(&[LIMIT].into(), &[2, 1].into())).refused(
-        "cannot broadcast shapes 9223372036854775807 and 2x1 together: the non-zero sizes of the result [2, \
-         9223372036854775807] multiply past isize::MAX",
-    );
+    t.call("infer_shape", || infer_shape(&[LIMIT].into(), &[2, 1].into())).refused(ErrorKind::Overflow);
     t.call("infer_shapes", || infer_shapes(&[])).is(Ok(PartialShape::ranked([])));
     let each: Vec<PartialShape> = all(shape("nx1"));
     t.call("infer_shapes", || infer_shapes(&each)).is(Ok(shape("nx1")));
     let least: PartialShape = vec![Dim::range(2..).unwrap(); MANY].into();
-    t.call("infer_shapes", || infer_shapes(&[ones.clone(), least.clone()])).refused(&format!(
-        "cannot broadcast shapes {ones} and {least} together: the non-zero sizes of the result {:?} \
-         multiply past isize::MAX",
-        all(2)
-    ));
+    t.call("infer_shapes", || infer_shapes(&[ones.clone(), least.clone()])).refused(ErrorKind::Overflow);
     t.call("infer_result_shape", || infer_result_shape(&[])).is(Ok(None));
     t.call("infer_result_shape", || infer_result_shape(&[ones.clone(), rest.clone()]))
         .is(Ok(Some(rest.clone())));
-    t.call("infer_result_shape", || infer_result_shape(&[[0].into(), [MAX].into()])).refused(
-        "cannot broadcast shapes 0 and 18446744073709551615 together: axis 0 has sizes 0 and \
-         18446744073709551615 (operands 0 and 1), expected equal sizes or 1",
-    );
+    t.call("infer_result_shape", || infer_result_shape(&[[0].into(), [MAX].into()]))
+        .refused(ErrorKind::Incompatible);
     let (rule, pair) = (ResultRule::AllowCast, [names.clone(), ones.clone()]);
-    t.call("verify", || verify(&[], &ones, rule)).refused(&format!(
-        "cannot verify result {ones} of no operands: there are no operands, expected at least 1"
-    ));
+    t.call("verify", || verify(&[], &ones, rule)).refused(ErrorKind::NoOperands);
     t.call("verify", || verify(&[open.clone(), ones.clone()], &rest, rule)).is(Ok(()));
     t.call("verify", || verify(&pair, &names, ResultRule::Exact)).is(Ok(()));
-    t.call("verify", || verify(&[shape("?")], &ones, rule))
-        .refused(&format!("cannot verify result {ones} of operand ?: the result has 10000 axes, expected 1"));
-    t.call("verify", || verify(&[[1].into()], &[MAX].into(), rule)).refused(
-        "cannot verify result 18446744073709551615 of operand 1: axis 0 is inferred as 1 and declared as \
-         18446744073709551615, expected a size that the inferred one can be",
-    );
+    t.call("verify", || verify(&[shape("?")], &ones, rule)).refused(ErrorKind::AxisCount);
+    t.call("verify", || verify(&[[1].into()], &[MAX].into(), rule)).refused(ErrorKind::ResultSize);
 }
 
 fn reductions(t: &mut Table) {
@@ -274,70 +229,39 @@ fn reductions(t: &mut Table) {
         (unknown(), PartialShape::from(all(1)), named(), PartialShape::ranked([]));
     t.call("infer_ranks", || infer_ranks(&[none.clone(), ones.clone()])).is(vec![ones.clone(), ones.clone()]);
     t.call("infer_ranks", || infer_ranks(&all(none.clone())).len()).is(MANY);
-    t.call("keepdims", || infer_sum(&open, keepdims(all(0))))
-        .refused(&format!("cannot sum shape {open} over axes {:?}: axis 0 is named more than once", all(0)));
+    t.call("keepdims", || infer_sum(&open, keepdims(all(0)))).refused(ErrorKind::DuplicateAxis);
     t.call("keepdims", || infer_sum(&names, keepdims((0..MANY).collect::<AxisSet>()))).is(Ok(ones.clone()));
     t.call("infer_sum_to", || infer_sum_to(&open, &names)).is(Ok(names.clone()));
-    t.call("infer_sum_to", || infer_sum_to(&[MAX].into(), &[MAX].into())).refused(
-        "cannot sum shape 18446744073709551615 to 18446744073709551615: the non-zero sizes of the result \
-         [18446744073709551615] multiply past isize::MAX",
-    );
-    t.call("infer_sum_to", || infer_sum_to(&none, &ones))
-        .refused(&format!("cannot sum shape [] to {ones}: the target has 10000 axes, expected at most 0"));
+    t.call("infer_sum_to", || infer_sum_to(&[MAX].into(), &[MAX].into())).refused(ErrorKind::Overflow);
+    t.call("infer_sum_to", || infer_sum_to(&none, &ones)).refused(ErrorKind::TooManyAxes);
     let every: Vec<usize> = (0..MANY).rev().collect();
     t.call("infer_sum_in_dim", || infer_sum_in_dim(&open, &names, &every)).is(Ok(names.clone()));
-    t.call("infer_sum_in_dim", || infer_sum_in_dim(&none, &shape("?"), MAX)).refused(
-        "cannot sum shape [] with its axes [18446744073709551615] to ?: \
-         axis 18446744073709551615 is out of bounds for 0 axes of the array",
-    );
+    t.call("infer_sum_in_dim", || infer_sum_in_dim(&none, &shape("?"), MAX))
+        .refused(ErrorKind::AxisOutOfBounds);
 }
 
 fn families(t: &mut Table) {
     let (open, ones, every) = (unknown(), PartialShape::from(all(1)), (0..MANY).collect::<Vec<_>>());
     t.call("infer_target", || infer_target(&open, all(-1))).is(Ok(open.clone()));
     t.call("infer_target", || infer_target(&shape("*"), ())).is(Ok(PartialShape::ranked([])));
-    t.call("infer_target", || infer_target(&shape("?"), [isize::MIN])).refused(
-        "cannot broadcast shape ? to [-9223372036854775808]: axis 0 of the target is -9223372036854775808, \
-         expected -1 or a size from 0 to isize::MAX",
-    );
-    t.call("infer_target", || infer_target(&shape("2"), [isize::MAX, -1])).refused(
-        "cannot broadcast shape 2 to [9223372036854775807, -1]: the non-zero sizes of the result \
-         [9223372036854775807, 2] multiply past isize::MAX",
-    );
-    t.call("infer_target", || infer_target(&shape("?"), all(-1)))
-        .refused(&format!("cannot resolve -1 at axis 0 of target {:?}: shape ? has no such axis", all(-1)));
+    t.call("infer_target", || infer_target(&shape("?"), [isize::MIN])).refused(ErrorKind::InvalidSize);
+    t.call("infer_target", || infer_target(&shape("2"), [isize::MAX, -1])).refused(ErrorKind::Overflow);
+    t.call("infer_target", || infer_target(&shape("?"), all(-1))).refused(ErrorKind::PlaceholderOnNewAxis);
     t.call("infer_axes", || infer_axes(&PartialShape::ranked([]), &open, &every)).is(Ok(open.clone()));
     t.call("infer_axes", || infer_axes(&shape("*"), &shape("*"), MAX)).is(Ok(shape("*")));
     t.call("infer_axes", || infer_axes(&open, &shape("*"), AxisSet::default())).is(Ok(open.clone()));
-    t.call("infer_axes", || infer_axes(&shape("?"), &shape("?x?"), MAX)).refused(
-        "cannot broadcast shape ? along axes [18446744073709551615] to ?x?: axis 18446744073709551615 is \
-         out of bounds for 2 axes of the target",
-    );
-    t.call("infer_axes", || infer_axes(&shape("*"), &shape("*"), all(MAX))).refused(&format!(
-        "cannot broadcast shape * along axes {:?} to *: axis 18446744073709551615 is named more than once",
-        all(MAX)
-    ));
+    t.call("infer_axes", || infer_axes(&shape("?"), &shape("?x?"), MAX)).refused(ErrorKind::AxisOutOfBounds);
+    t.call("infer_axes", || infer_axes(&shape("*"), &shape("*"), all(MAX))).refused(ErrorKind::DuplicateAxis);
     t.call("infer_in_dim", || infer_in_dim(&ones, &open, &every)).is(Ok(open.clone()));
-    t.call("infer_in_dim", || infer_in_dim(&shape("*"), &shape("?"), MAX)).refused(
-        "cannot broadcast shape * with its axes at [18446744073709551615] of ?: axis 18446744073709551615 \
-         is out of bounds for 1 axis of the target",
-    );
-    t.call("infer_in_dim", || infer_in_dim(&shape("?"), &shape("?"), &every)).refused(&format!(
-        "cannot broadcast shape ? with its axes at {every:?} of ?: 10000 axes named, expected 1, one for \
-         each axis of the array"
-    ));
+    t.call("infer_in_dim", || infer_in_dim(&shape("*"), &shape("?"), MAX))
+        .refused(ErrorKind::AxisOutOfBounds);
+    t.call("infer_in_dim", || infer_in_dim(&shape("?"), &shape("?"), &every)).refused(ErrorKind::AxisCount);
     t.call("infer_batch", || infer_batch::<PartialShape>(&[])).is(Ok(PartialShape::ranked([])));
     t.call("infer_batch", || infer_batch(&[(open.clone(), MANY), (ones.clone(), 0)])).is(Ok(ones.clone()));
-    t.call("infer_batch", || infer_batch(&[(shape("?"), MAX)])).refused(
-        "cannot broadcast the batches of ? (base 18446744073709551615): the number of axes of operand 0 is \
-         1, expected 18446744073709551615 at least",
-    );
+    t.call("infer_batch", || infer_batch(&[(shape("?"), MAX)])).refused(ErrorKind::DeclaredAxes);
     t.call("infer_sum", || infer_sum(&open, &every)).is(Ok(PartialShape::ranked([])));
     t.call("infer_sum", || infer_sum(&shape("*"), MAX)).is(Ok(shape("*")));
-    t.call("infer_sum", || infer_sum(&open, [0, MAX])).refused(&format!(
-        "cannot sum shape {open} over axes [0, 18446744073709551615]: axis 18446744073709551615 is out of \
-         bounds for 10000 axes of the array"
-    ));
+    t.call("infer_sum", || infer_sum(&open, [0, MAX])).refused(ErrorKind::AxisOutOfBounds);
 }
 
 fn decided(t: &mut Table) {
@@ -352,19 +276,15 @@ fn decided(t: &mut Table) {
         matches!(decision, Decision::Depends(checks) if matches!(&checks[..], [Check::Agree { places }] if places.len() == MANY))
     });
     let stars = all(shape("*"));
-    t.call("decide", || decide(&stars)).holds(|decision| decision.checks() == Ok(vec![Check::AllGoTogether]));
-    t.call("Decision::checks", || decide(&[[MAX].into(), [0].into()]).checks()).refused(
-        "cannot broadcast shapes 18446744073709551615 and 0 together: axis 0 has sizes 18446744073709551615 \
-         and 0 (operands 0 and 1), expected equal sizes or 1",
-    );
+    t.call("decide", || decide(&stars))
+        .holds(|decision| decision.checks() == Ok(vec![Check::Succeeds { operation: ShapeOp::Together }]));
+    t.call("Decision::checks", || decide(&[[MAX].into(), [0].into()]).checks())
+        .refused(ErrorKind::Incompatible);
     t.call("decide_result", || decide_result(from_ref(&ones), &ones)).is(Decision::Always);
     t.call("decide_result", || decide_result(from_ref(&open), &rest).checks().map(|checks| checks.len()))
         .is(Ok(MANY));
-    t.call("decide_result", || decide_result(&[shape("*"), open.clone()], &shape("?")).checks()).refused(
-        &format!(
-            "cannot verify result ? of operands * and {open}: the result has 1 axis, expected at least 10000"
-        ),
-    );
+    t.call("decide_result", || decide_result(&[shape("*"), open.clone()], &shape("?")).checks())
+        .refused(ErrorKind::TooFewAxes);
     let (last, sizes) = (checks.last().unwrap(), [all(1), spread()]);
     t.call("Check::holds", || last.holds(&sizes)).is(true);
     t.call("Check::holds", || last.holds(&[[MAX], [0]])).is(false);
@@ -372,7 +292,7 @@ fn decided(t: &mut Table) {
     let check = Check::Equals { place: far, other: Place::Result { axis: MAX }, or_one: true };
     t.call("Check::holds", || check.holds(&[[1]])).is(false);
     t.call("Check::holds", || Check::ResultAxes { ndim: 0 }.holds::<[usize; 0]>(&[])).is(true);
-    t.call("Check::holds", || Check::GoesTogether { operand: 0 }.holds(&sizes)).is(true);
+    t.call("Check::holds", || Check::Succeeds { operation: ShapeOp::Together }.holds(&sizes)).is(true);
     // all checks of many operands, and of many axes
     let (stars, shapes) = (decide(&all(shape("*"))).checks().unwrap(), all([1]));
     t.call("Check::holds", || stars.iter().all(|check| check.holds(&shapes))).is(true);
@@ -390,10 +310,7 @@ fn decided(t: &mut Table) {
 fn planned(t: &mut Table) {
     let open = unknown();
     t.call("Plan::new", || Plan::new([])).gives(|plan| plan.checks().is_empty());
-    t.call("Plan::new", || Plan::new([[LIMIT, 2].into()])).refused(
-        "cannot broadcast shape 9223372036854775807x2: the non-zero sizes of the result \
-         [9223372036854775807, 2] multiply past isize::MAX",
-    );
+    t.call("Plan::new", || Plan::new([[LIMIT, 2].into()])).refused(ErrorKind::Overflow);
     let plan = Plan::new([open.clone(), open.clone()]).unwrap();
     t.call("Plan::operands", || plan.operands().len()).is(2);
     t.call("Plan::inferred", || plan.inferred()).is(&open);
@@ -401,22 +318,10 @@ fn planned(t: &mut Table) {
     let alone = Plan::new([open.clone()]).unwrap();
     t.call("Plan::with_result", || alone.clone().with_result(PartialShape::from(spread())))
         .gives(|plan| plan.checks().len() == MANY);
-    t.call("Plan::with_result", || plan.clone().with_result([MAX].into())).refused(&format!(
-        "cannot verify result 18446744073709551615 of operands {open} and {open}: the result has 1 axis, \
-         expected 10000"
-    ));
+    t.call("Plan::with_result", || plan.clone().with_result([MAX].into())).refused(ErrorKind::AxisCount);
     t.call("Plan::joint_shape", || plan.joint_shape(&[all(1), spread()])).is(Ok(spread()));
-    t.call("Plan::joint_shape", || plan.joint_shape(&[[MAX]])).refused(&format!(
-        "cannot broadcast shapes [18446744073709551615] as planned for {open} and {open}: the number of \
-         shapes is 1, expected 2"
-    ));
-    t.call("Plan::joint_shape", || plan.joint_shape(&[[], []])).refused(&format!(
-        "cannot broadcast shapes [] and [] as planned for {open} and {open}: the number of axes of operand \
-         0 is 0, expected 10000"
-    ));
+    t.call("Plan::joint_shape", || plan.joint_shape(&[[MAX]])).refused(ErrorKind::OperandCount);
+    t.call("Plan::joint_shape", || plan.joint_shape(&[[], []])).refused(ErrorKind::DeclaredAxes);
     let pair = Plan::new([shape("?"), shape("?")]).unwrap();
-    t.call("Plan::joint_shape", || pair.joint_shape(&[[MAX], [1]])).refused(
-        "cannot broadcast shapes [18446744073709551615] and [1] as planned for ? and ?: the non-zero sizes \
-         of the result [18446744073709551615] multiply past isize::MAX",
-    );
+    t.call("Plan::joint_shape", || pair.joint_shape(&[[MAX], [1]])).refused(ErrorKind::Overflow);
 }

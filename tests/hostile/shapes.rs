@@ -2,13 +2,13 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, spread};
-use ndarray::{ArrayD, Axis, ErrorKind, ShapeError};
+use ndarray::{ArrayD, Axis, ShapeError};
 use ndarray_broadcast::bounds::SignatureShapes;
 use ndarray_broadcast::partial::{Dim, PartialShape};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, Signature, broadcast_shapes, const_broadcast_shape, explain, reduction_axes,
-    resolve_target,
+    AxisSet, BroadcastError, ErrorKind, Signature, broadcast_shapes, const_broadcast_shape, explain,
+    reduction_axes, resolve_target,
 };
 
 pub(crate) fn rows(t: &mut Table) {
@@ -24,27 +24,13 @@ fn joint(t: &mut Table) {
     t.call("broadcast_shapes", || broadcast_shapes(&[[]])).is(Ok(vec![]));
     t.call("broadcast_shapes", || broadcast_shapes(&[[0, 1], [1, 0]])).is(Ok(vec![0, 0]));
     t.call("broadcast_shapes", || broadcast_shapes(&[[LIMIT, 1], [1, 1]])).is(Ok(vec![LIMIT, 1]));
-    t.call("broadcast_shapes", || broadcast_shapes(&[[MAX], [1]])).refused(
-        "cannot broadcast shapes [18446744073709551615] and [1] together: the non-zero sizes of \
-            the result [18446744073709551615] multiply past isize::MAX",
-    );
-    t.call("broadcast_shapes", || broadcast_shapes(&[[MAX], [MAX - 1]])).refused(
-        "cannot broadcast shapes [18446744073709551615] and [18446744073709551614] together: axis \
-            0 has sizes 18446744073709551615 and 18446744073709551614, expected equal sizes or 1",
-    );
-    t.call("broadcast_shapes", || broadcast_shapes(&[[0, LIMIT, 1], [1, 1, 2]])).refused(
-        "cannot broadcast shapes [0, 9223372036854775807, 1] and [1, 1, 2] together: the non-zero \
-            sizes of the result [0, 9223372036854775807, 2] multiply past isize::MAX",
-    );
+    t.call("broadcast_shapes", || broadcast_shapes(&[[MAX], [1]])).refused(ErrorKind::Overflow);
+    t.call("broadcast_shapes", || broadcast_shapes(&[[MAX], [MAX - 1]])).refused(ErrorKind::Incompatible);
+    t.call("broadcast_shapes", || broadcast_shapes(&[[0, LIMIT, 1], [1, 1, 2]])).refused(ErrorKind::Overflow);
     t.call("broadcast_shapes", || broadcast_shapes(&[all(1), spread()])).is(Ok(spread()));
     let (twos, threes) = (all(2), all(3));
-    t.call("broadcast_shapes", || broadcast_shapes(&[&twos, &threes])).refused(&format!(
-        "cannot broadcast shapes {twos:?} and {threes:?} together: axis 0 has sizes 2 and 3, expected equal \
-         sizes or 1"
-    ));
-    t.call("broadcast_shapes", || broadcast_shapes(&[&twos])).refused(&format!(
-        "cannot broadcast shape {twos:?}: the non-zero sizes of the result {twos:?} multiply past isize::MAX"
-    ));
+    t.call("broadcast_shapes", || broadcast_shapes(&[&twos, &threes])).refused(ErrorKind::Incompatible);
+    t.call("broadcast_shapes", || broadcast_shapes(&[&twos])).refused(ErrorKind::Overflow);
     let units = all([1]);
     t.call("broadcast_shapes", || broadcast_shapes(&units)).is(Ok(vec![1]));
     t.call("const_broadcast_shape", || const_broadcast_shape([LIMIT, 1], [0, 1, 1])).is([0, LIMIT, 1]);
@@ -56,43 +42,21 @@ fn targets(t: &mut Table) {
     t.call("resolve_target", || resolve_target(&[], &[])).is(Ok(vec![]));
     t.call("resolve_target", || resolve_target(&[1, 0], &[0, -1])).is(Ok(vec![0, 0]));
     t.call("resolve_target", || resolve_target(&[1], &[isize::MAX])).is(Ok(vec![LIMIT]));
-    t.call("resolve_target", || resolve_target(&[1], &[isize::MIN])).refused(
-        "cannot broadcast shape [1] to [-9223372036854775808]: axis 0 of the target is \
-         -9223372036854775808, expected -1 or a size from 0 to isize::MAX",
-    );
-    t.call("resolve_target", || resolve_target(&[MAX], &[-1])).refused(
-        "cannot broadcast shape [18446744073709551615] to [-1]: the non-zero sizes of the result \
-         [18446744073709551615] multiply past isize::MAX",
-    );
-    t.call("resolve_target", || resolve_target(&[LIMIT], &[2, 0, -1])).refused(
-        "cannot broadcast shape [9223372036854775807] to [2, 0, -1]: the non-zero sizes of the result [2, \
-         0, 9223372036854775807] multiply past isize::MAX",
-    );
+    t.call("resolve_target", || resolve_target(&[1], &[isize::MIN])).refused(ErrorKind::InvalidSize);
+    t.call("resolve_target", || resolve_target(&[MAX], &[-1])).refused(ErrorKind::Overflow);
+    t.call("resolve_target", || resolve_target(&[LIMIT], &[2, 0, -1])).refused(ErrorKind::Overflow);
     t.call("resolve_target", || resolve_target(&spread(), &all(-1))).is(Ok(spread()));
     let kept = all(-1);
-    t.call("resolve_target", || resolve_target(&[1], &kept))
-        .refused(&format!("cannot resolve -1 at axis 0 of target {kept:?}: shape [1] has no such axis"));
-    t.call("resolve_target", || resolve_target(&all(1), &[1])).refused(&format!(
-        "cannot broadcast shape {:?} to [1]: the target has 1 axis, expected at least 10000",
-        all(1)
-    ));
+    t.call("resolve_target", || resolve_target(&[1], &kept)).refused(ErrorKind::PlaceholderOnNewAxis);
+    t.call("resolve_target", || resolve_target(&all(1), &[1])).refused(ErrorKind::TooFewAxes);
 
     t.call("reduction_axes", || reduction_axes(&[], &[])).is(Ok(vec![]));
     t.call("reduction_axes", || reduction_axes(&[1, 1], &[0, LIMIT])).is(Ok(vec![0, 1]));
     t.call("reduction_axes", || reduction_axes(&[1], &all(1))).is(Ok((0..MANY - 1).collect()));
     t.call("reduction_axes", || reduction_axes(&all(1), &spread())).is(Ok(vec![0, 2500, 5000, 7500]));
-    t.call("reduction_axes", || reduction_axes(&[1], &[MAX])).refused(
-        "cannot broadcast shape [1] to [18446744073709551615]: axis 0 of the target is \
-         18446744073709551615, expected a size from 0 to isize::MAX",
-    );
-    t.call("reduction_axes", || reduction_axes(&[1], &[LIMIT, LIMIT])).refused(
-        "cannot broadcast shape [1] to [9223372036854775807, 9223372036854775807]: the non-zero sizes of \
-         the result [9223372036854775807, 9223372036854775807] multiply past isize::MAX",
-    );
-    t.call("reduction_axes", || reduction_axes(&all(1), &[])).refused(&format!(
-        "cannot broadcast shape {:?} to []: the target has 0 axes, expected at least 10000",
-        all(1)
-    ));
+    t.call("reduction_axes", || reduction_axes(&[1], &[MAX])).refused(ErrorKind::InvalidSize);
+    t.call("reduction_axes", || reduction_axes(&[1], &[LIMIT, LIMIT])).refused(ErrorKind::Overflow);
+    t.call("reduction_axes", || reduction_axes(&all(1), &[])).refused(ErrorKind::TooFewAxes);
 }
 
 fn sets(t: &mut Table) {
@@ -101,10 +65,8 @@ fn sets(t: &mut Table) {
         .is(Ok(AxisSet::from([LIMIT - 1])));
     t.call("AxisSet::from_signed", || AxisSet::from_signed(&[isize::MIN], MAX))
         .is(Ok(AxisSet::from([LIMIT])));
-    t.call("AxisSet::from_signed", || AxisSet::from_signed(&[isize::MAX, isize::MIN], 3)).refused(
-        "cannot make an axis set of [9223372036854775807, -9223372036854775808]: axis -9223372036854775808 \
-         is out of bounds for 3 axes",
-    );
+    t.call("AxisSet::from_signed", || AxisSet::from_signed(&[isize::MAX, isize::MIN], 3))
+        .refused(ErrorKind::AxisOutOfBounds);
     t.call("AxisSet::from_signed", || AxisSet::from_signed(&all(-1), 1)).is(Ok(AxisSet::from([0])));
     t.call("AxisSet::from", || AxisSet::from(&*all(MAX))).is(AxisSet::from([MAX]));
     t.call("AxisSet::from", || AxisSet::from([Axis(MAX), Axis(0)])).is([0, MAX].into());
@@ -112,13 +74,6 @@ fn sets(t: &mut Table) {
     t.call("AxisSet::from_iter", t_reversed).is(set.clone());
     t.call("AxisSet::as_slice", || set.as_slice()).holds(|axes| axes.iter().copied().eq(0..MANY));
     t.call("AxisSet::as_slice", || AxisSet::default().as_slice().len()).is(0);
-    t.call("AxisSet::len", || set.len()).is(MANY);
-    t.call("AxisSet::len", || AxisSet::from(&*all(0)).len()).is(1);
-    t.call("AxisSet::is_empty", || set.is_empty()).is(false);
-    t.call("AxisSet::is_empty", || AxisSet::from([0_usize; 0]).is_empty()).is(true);
-    t.call("AxisSet::contains", || [0, MANY - 1, MANY, MAX].map(|axis| set.contains(axis)))
-        .is([true, true, false, false]);
-    t.call("AxisSet::contains", || AxisSet::default().contains(0)).is(false);
     t.call("AxisSet::fmt", || set.to_string()).is(format!("{:?}", set.as_slice()));
     t.call("AxisSet::fmt", || AxisSet::from([MAX]).to_string()).is("[18446744073709551615]");
 }
@@ -132,8 +87,8 @@ fn errors(t: &mut Table) {
     t.call("BroadcastError::clone", || error.clone()).is(error.clone());
     t.call("BroadcastError::fmt", || format!("{error:?}")).is(format!("Incompatible: {error}"));
     t.call("BroadcastError::into", || ShapeError::from(error.clone()).kind())
-        .is(ErrorKind::IncompatibleShape);
-    t.call("BroadcastError::kind", || error.kind()).is(ndarray_broadcast::ErrorKind::Incompatible);
+        .is(ndarray::ErrorKind::IncompatibleShape);
+    t.call("BroadcastError::kind", || error.kind()).is(ErrorKind::Incompatible);
     t.call("BroadcastError::axis", || error.axis()).is(Some(0));
     t.call("BroadcastError::sizes", || error.sizes().join(" ")).is("2 3".to_string());
     t.call("BroadcastError::operands", || error.operands()).is(Some([0, 1]));
@@ -200,22 +155,15 @@ fn shapes(t: &mut Table) {
     for (text, at, expected) in &long {
         t.call(name, || text.parse::<PartialShape>()).holds(|result| needs(&result, *at, expected));
     }
-    t.call(name, || "".parse::<PartialShape>())
-        .refused(&format!("cannot read \"\": position 0 needs {A_DIM}"));
-    t.call(name, || "18446744073709551616".parse::<PartialShape>())
-        .refused("cannot read \"18446744073709551616\": position 0 needs a size that is not past usize::MAX");
+    t.call(name, || "".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
+    t.call(name, || "18446744073709551616".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
     t.call(name, || "3x18446744073709551615".parse::<PartialShape>()).is(Ok([3, MAX].into()));
-    t.call(name, || "1\0".parse::<PartialShape>())
-        .refused("cannot read \"1\\0\": position 1 needs a digit, x or ..");
-    t.call(name, || "....".parse::<PartialShape>()).refused("cannot read \"....\": position 2 needs a size");
-    t.call(name, || "9..3".parse::<PartialShape>())
-        .refused("cannot read \"9..3\": position 3 needs an end of the range that is not below its start");
-    t.call(name, || "xx".parse::<PartialShape>())
-        .refused(&format!("cannot read \"xx\": position 0 needs {A_DIM}"));
-    t.call(name, || "((((".parse::<PartialShape>())
-        .refused(&format!("cannot read \"((((\": position 0 needs {A_DIM}"));
-    t.call(name, || "4xαx3".parse::<PartialShape>())
-        .refused(&format!("cannot read \"4xαx3\": position 2 needs {A_DIM}"));
+    t.call(name, || "1\0".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
+    t.call(name, || "....".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
+    t.call(name, || "9..3".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
+    t.call(name, || "xx".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
+    t.call(name, || "((((".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
+    t.call(name, || "4xαx3".parse::<PartialShape>()).refused(ErrorKind::InvalidText);
     let axes = vec!["?"; MANY];
     for text in [axes.join("x"), format!("[{}]", axes.join(", "))] {
         t.call(name, || text.parse::<PartialShape>()).gives(|shape| shape.ndim() == Some(MANY));
@@ -223,8 +171,7 @@ fn shapes(t: &mut Table) {
     t.call("Dim::name", || Dim::name(&"n".repeat(1000))).gives(|dim| dim.admits(1));
     let open = "(".repeat(LENGTH);
     t.call("Dim::from_str", || open.parse::<Dim>()).holds(|result| needs(&result, 0, A_DIM));
-    t.call("Dim::from_str", || "..".parse::<Dim>())
-        .refused("cannot read \"..\": position 2 needs a size at one end of the range at least");
+    t.call("Dim::from_str", || "..".parse::<Dim>()).refused(ErrorKind::InvalidText);
     t.call("Dim::from_str", || "0..18446744073709551615".parse::<Dim>()).is(Ok(Dim::Unknown));
 }
 
@@ -240,14 +187,11 @@ fn signatures(t: &mut Table) {
     for (text, at, expected) in &long {
         t.call(name, || Signature::new(text)).holds(|result| needs(&result, *at, expected));
     }
-    t.call(name, || Signature::new("")).refused("cannot read \"\": position 0 needs (");
-    t.call(name, || Signature::new(")->()")).refused("cannot read \")->()\": position 0 needs (");
-    t.call(name, || Signature::new("(9223372036854775808)->()"))
-        .refused("cannot read \"(9223372036854775808)->()\": position 1 needs a size up to isize::MAX");
-    t.call(name, || Signature::new("(((n)))->()"))
-        .refused("cannot read \"(((n)))->()\": position 1 needs a name or a size");
-    t.call(name, || Signature::new("(ñ)->()"))
-        .refused(&format!("cannot read \"(ñ)->()\": position 1 needs {A_TOKEN}"));
+    t.call(name, || Signature::new("")).refused(ErrorKind::InvalidText);
+    t.call(name, || Signature::new(")->()")).refused(ErrorKind::InvalidText);
+    t.call(name, || Signature::new("(9223372036854775808)->()")).refused(ErrorKind::InvalidText);
+    t.call(name, || Signature::new("(((n)))->()")).refused(ErrorKind::InvalidText);
+    t.call(name, || Signature::new("(ñ)->()")).refused(ErrorKind::InvalidText);
     let text = format!("{}()->()", "(),".repeat(LENGTH / 3 - 3));
     t.call(name, || Signature::new(&text)).gives(|signature| signature.operands() == LENGTH / 3 - 2);
     let text = format!("({})->()", "n".repeat(1000));
@@ -262,33 +206,18 @@ fn resolved(t: &mut Table) {
     let name = "Signature::resolve";
     let inner = Signature::literal("(n),(n)->()");
     let shape = |shapes: SignatureShapes<'_>| shapes.results;
-    t.call(name, || inner.resolve(&[]))
-        .refused("cannot apply (n),(n)->() to none: the number of shapes is 0, expected 2");
+    t.call(name, || inner.resolve(&[])).refused(ErrorKind::OperandCount);
     t.call(name, || inner.resolve(&[&[MAX], &[MAX]]).map(shape)).is(Ok(vec![vec![]]));
-    t.call(name, || inner.resolve(&[&[MAX], &[LIMIT]])).refused(
-        "cannot apply (n),(n)->() to (; 18446744073709551615) and (; 9223372036854775807): n is \
-         18446744073709551615 at base axis 0 of operand 0 and 9223372036854775807 at base axis 0 of operand \
-         1",
-    );
-    t.call(name, || inner.resolve(&[&[], &[]]))
-        .refused("cannot apply (n),(n)->() to (;) and (;): the base of operand 0 has 0 axes, expected 1");
+    t.call(name, || inner.resolve(&[&[MAX], &[LIMIT]])).refused(ErrorKind::BaseSymbol);
+    t.call(name, || inner.resolve(&[&[], &[]])).refused(ErrorKind::BaseAxes);
     let rest = spread();
     t.call(name, || inner.resolve(&[&rest, &rest]).map(shape)).is(Ok(vec![spread()[..MANY - 1].to_vec()]));
     let (two, three) = (all(2), all(3));
-    t.call(name, || inner.resolve(&[&two, &three])).refused(&format!(
-        "cannot apply (n),(n)->() to ({0}; 2) and ({1}; 3): n is 2 at base axis 0 of operand 0 and 3 at \
-         base axis 0 of operand 1",
-        vec!["2"; MANY - 1].join(", "),
-        vec!["3"; MANY - 1].join(", ")
-    ));
-    t.call(name, || Signature::literal("(9223372036854775807)->()").resolve(&[&[MAX]])).refused(
-        "cannot apply (9223372036854775807)->() to (; 18446744073709551615): base axis 0 of operand 0 has \
-         size 18446744073709551615, expected 9223372036854775807",
-    );
-    t.call(name, || Signature::literal("()->(n)").resolve(&[&rest]).map(shape)).refused(&format!(
-        "cannot apply ()->(n) to ({};): no operand has an axis n that says the size of the result's",
-        spread().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-    ));
+    t.call(name, || inner.resolve(&[&two, &three])).refused(ErrorKind::BaseSymbol);
+    t.call(name, || Signature::literal("(9223372036854775807)->()").resolve(&[&[MAX]]))
+        .refused(ErrorKind::BaseSize);
+    t.call(name, || Signature::literal("()->(n)").resolve(&[&rest]).map(shape))
+        .refused(ErrorKind::UnknownSymbol);
     // each as many as can be: symbols that are missing, symbols, operands, results
     let symbols = |mark: &str| (0..MANY).map(|i| format!("a{i}{mark}")).collect::<Vec<_>>().join(",");
     let (optional, plain) = (format!("({})->()", symbols("?")), format!("({})->()", symbols("")));

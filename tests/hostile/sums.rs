@@ -4,7 +4,9 @@ use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
 use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, Axis, Dimension, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{AxisSet, BroadcastError, broadcast_apply, broadcast_map, fused, keepdims};
+use ndarray_broadcast::{
+    AxisSet, BroadcastError, ErrorKind, broadcast_apply, broadcast_map, fused, keepdims,
+};
 
 pub(crate) fn rows(t: &mut Table) {
     over_axes(t);
@@ -12,12 +14,6 @@ pub(crate) fn rows(t: &mut Table) {
     into_arrays(t);
     parallel(t);
 }
-
-const PAST_MEMORY: &str = "cannot sum shape [0, 9223372036854775807] over axes [0]: the result \
-    [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes";
-const HUGE_TO_ROW: &str = "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
-    [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes";
-const MANY_TO_ONE: &str = "cannot sum shape [1] to [1, 1]: the target has 2 axes, expected at most 1";
 
 /// The total of 1 to 16 in an array of 10,000 axes.
 fn is_total<D: Dimension>(sum: &ArrayRef<i64, D>) -> bool {
@@ -32,19 +28,10 @@ fn over_axes(t: &mut Table) {
     t.call(name, || many.t().sum_axes(&every[..MANY - 1])).is(Ok(array![36, 100].into_dyn()));
     t.call(name, || hollow().sum_axes(1)).is(Ok(Array1::zeros(0)));
     t.call(name, || hollow().sum_axes([1, 0])).is(Ok(arr0(0)));
-    t.call(name, || hollow().sum_axes(0)).refused(PAST_MEMORY);
-    t.call(name, || huge().sum_axes([0_usize; 0])).refused(
-        "cannot sum shape [2147483648, 2147483648] over axes []: the result [2147483648, 2147483648] with \
-         elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || huge().sum_axes([MAX, 2])).refused(
-        "cannot sum shape [2147483648, 2147483648] over axes [18446744073709551615, 2]: axis 2 is out of \
-         bounds for 2 axes of the array",
-    );
-    t.call(name, || huge().sum_axes(&all(1_usize))).refused(&format!(
-        "cannot sum shape [2147483648, 2147483648] over axes {:?}: axis 1 is named more than once",
-        all(1)
-    ));
+    t.call(name, || hollow().sum_axes(0)).refused(ErrorKind::TooLarge);
+    t.call(name, || huge().sum_axes([0_usize; 0])).refused(ErrorKind::TooLarge);
+    t.call(name, || huge().sum_axes([MAX, 2])).refused(ErrorKind::AxisOutOfBounds);
+    t.call(name, || huge().sum_axes(&all(1_usize))).refused(ErrorKind::DuplicateAxis);
     t.call(name, || arr0(7).sum_axes([0_usize; 0])).is(Ok(arr0(7)));
     t.call(name, || many.sum_axes(..)).is(Ok(arr0(136)));
     t.call(name, || hollow().sum_axes(..)).is(Ok(arr0(0)));
@@ -55,15 +42,9 @@ fn over_axes(t: &mut Table) {
     let name = "keepdims";
     t.call(name, || many.sum_axes(keepdims(&every))).gives(|sum| is_total(&sum));
     t.call(name, || hollow().sum_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || hollow().sum_axes(keepdims(0))).refused(
-        "cannot sum shape [0, 9223372036854775807] over axes [0]: the result [1, 9223372036854775807] with \
-         elements of 8 bytes is larger than isize::MAX bytes",
-    );
+    t.call(name, || hollow().sum_axes(keepdims(0))).refused(ErrorKind::TooLarge);
     t.call(name, || many.sum_axes(keepdims(..))).gives(|sum| is_total(&sum));
-    t.call(name, || long().sum_axes(keepdims(MAX))).refused(
-        "cannot sum shape [9223372036854775807] over axes [18446744073709551615]: axis 18446744073709551615 \
-         is out of bounds for 1 axis of the array",
-    );
+    t.call(name, || long().sum_axes(keepdims(MAX))).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || arr0(Nothing).sum_axes(keepdims(AxisSet::default()))).is(Ok(arr0(Nothing)));
 }
 
@@ -74,47 +55,38 @@ fn to_shapes(t: &mut Table) {
     t.call(name, || many.sum_to(())).is(Ok(arr0(136)));
     t.call(name, || many.sum_to(spread())).is(Ok(many.clone()));
     t.call(name, || hollow().sum_to((1, 1))).is(Ok(array![[0]]));
-    t.call(name, || hollow().sum_to([LIMIT])).refused(HUGE_TO_ROW);
-    t.call(name, || hollow().sum_to([MAX])).refused(
-        "cannot sum shape [0, 9223372036854775807] to [18446744073709551615]: axis 0 of the target is \
-         18446744073709551615, expected a size from 0 to isize::MAX",
-    );
-    t.call(name, || array![1].sum_to((1, 1))).refused(MANY_TO_ONE);
-    t.call(name, || array![1].sum_to(all(1))).refused(&format!(
-        "cannot sum shape [1] to {:?}: the target has 10000 axes, expected at most 1",
-        all(1)
-    ));
-    t.call(name, || long().sum_to(LIMIT - 1)).refused(
-        "cannot sum shape [9223372036854775807] to [9223372036854775806]: axis 0 has sizes \
-         9223372036854775807 and 9223372036854775806, expected equal sizes or 1 in the target",
-    );
+    t.call(name, || hollow().sum_to([LIMIT])).refused(ErrorKind::TooLarge);
+    t.call(name, || hollow().sum_to([MAX])).refused(ErrorKind::InvalidSize);
+    t.call(name, || array![1].sum_to((1, 1))).refused(ErrorKind::TooManyAxes);
+    t.call(name, || array![1].sum_to(all(1))).refused(ErrorKind::TooManyAxes);
+    t.call(name, || long().sum_to(LIMIT - 1)).refused(ErrorKind::Incompatible);
     t.call(name, || long().broadcast_to([0, -1])?.sum_to((0, 1))).gives(|sum| sum.is_empty());
 
     let name = "Reduce::sum_to";
     t.call(name, || many.sum_to(&array![0_u8])).is(Ok(array![136]));
     t.call(name, || hollow().sum_to(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
-    t.call(name, || hollow().sum_to(&long())).refused(HUGE_TO_ROW);
-    t.call(name, || array![1].sum_to(&array![[0_u8]])).refused(MANY_TO_ONE);
+    t.call(name, || hollow().sum_to(&long())).refused(ErrorKind::TooLarge);
+    t.call(name, || array![1].sum_to(&array![[0_u8]])).refused(ErrorKind::TooManyAxes);
 
     let name = "Reduce::into_sum_to";
     let (empty, owned) = (Array2::<i64>::zeros((0, LIMIT)), many.clone());
     t.call(name, || owned.into_sum_to(spread())).is(Ok(many.clone()));
     let owned = many.clone();
     t.call(name, || owned.into_sum_to((1, 1))).is(Ok(array![[136]]));
-    t.call(name, || empty.clone().into_sum_to(LIMIT)).refused(HUGE_TO_ROW);
+    t.call(name, || empty.clone().into_sum_to(LIMIT)).refused(ErrorKind::TooLarge);
     t.call(name, || empty.into_sum_to((0, LIMIT))).gives(|sum| sum.dim() == (0, LIMIT));
     t.call(name, || arr0(Nothing).into_sum_to(())).is(Ok(arr0(Nothing)));
-    t.call(name, || array![1].into_sum_to((1, 1))).refused(MANY_TO_ONE);
+    t.call(name, || array![1].into_sum_to((1, 1))).refused(ErrorKind::TooManyAxes);
 
     let name = "Reduce::into_sum_to";
     let (empty, owned) = (Array2::<i64>::zeros((0, LIMIT)), many.clone());
     t.call(name, || owned.into_sum_to(&many)).is(Ok(many.clone()));
     let owned = many.clone();
     t.call(name, || owned.into_sum_to(&array![0_u8])).is(Ok(array![136]));
-    t.call(name, || empty.clone().into_sum_to(&long())).refused(HUGE_TO_ROW);
+    t.call(name, || empty.clone().into_sum_to(&long())).refused(ErrorKind::TooLarge);
     t.call(name, || empty.into_sum_to(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
     t.call(name, || arr0(Nothing).into_sum_to(&arr0(()))).is(Ok(arr0(Nothing)));
-    t.call(name, || array![1].into_sum_to(&array![[0_u8]])).refused(MANY_TO_ONE);
+    t.call(name, || array![1].into_sum_to(&array![[0_u8]])).refused(ErrorKind::TooManyAxes);
 }
 
 fn into_arrays(t: &mut Table) {
@@ -130,12 +102,8 @@ fn into_arrays(t: &mut Table) {
         let mut out = ArrayD::from_elem(IxDyn(&[]), 3);
         t.call(name, || sum(&many, &mut out)).gives(|()| out.iter().eq([&expected]));
         let mut out = ArrayD::from_elem(IxDyn(&[2]), 3);
-        t.call(name, || sum(&empty, &mut out)).refused(
-            "cannot sum shape [0, 9223372036854775807] to [2]: axis 1 has sizes 9223372036854775807 and 2, \
-             expected equal sizes or 1 in the target",
-        );
-        t.call(name, || sum(&arr0(1).into_dyn(), &mut out))
-            .refused("cannot sum shape [] to [2]: the target has 1 axis, expected at most 0");
+        t.call(name, || sum(&empty, &mut out)).refused(ErrorKind::Incompatible);
+        t.call(name, || sum(&arr0(1).into_dyn(), &mut out)).refused(ErrorKind::TooManyAxes);
         assert_eq!(out, array![3, 3].into_dyn());
         let mut out = Array::zeros(IxDyn(&[0, LIMIT]));
         t.call(name, || sum(&empty, &mut out)).gives(|()| out.is_empty());
@@ -155,20 +123,17 @@ fn parallel(t: &mut Table) {
     let name = "Reduce::par";
     t.call(name, || many.par().sum_axes(&every)).is(Ok(arr0(136).into_dyn()));
     t.call(name, || hollow().par().sum_axes(1)).is(Ok(Array1::zeros(0)));
-    t.call(name, || hollow().par().sum_axes(0)).refused(PAST_MEMORY);
+    t.call(name, || hollow().par().sum_axes(0)).refused(ErrorKind::TooLarge);
     t.call(name, || array![Nothing, Nothing].par().sum_axes(0)).is(Ok(arr0(Nothing)));
     let name = "Reduce::par";
     t.call(name, || many.par().sum_axes(keepdims(&every))).gives(|sum| is_total(&sum));
     t.call(name, || hollow().par().sum_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
-    t.call(name, || long().par().sum_axes(keepdims(1))).refused(
-        "cannot sum shape [9223372036854775807] over axes [1]: axis 1 is out of bounds for 1 axis of the \
-         array",
-    );
+    t.call(name, || long().par().sum_axes(keepdims(1))).refused(ErrorKind::AxisOutOfBounds);
     let name = "Reduce::par";
     t.call(name, || many.par().sum_to(all(1))).gives(|sum| is_total(&sum));
     t.call(name, || hollow().par().sum_to((1, 1))).is(Ok(array![[0]]));
-    t.call(name, || hollow().par().sum_to(LIMIT)).refused(HUGE_TO_ROW);
-    t.call(name, || array![1].par().sum_to((1, 1))).refused(MANY_TO_ONE);
+    t.call(name, || hollow().par().sum_to(LIMIT)).refused(ErrorKind::TooLarge);
+    t.call(name, || array![1].par().sum_to((1, 1))).refused(ErrorKind::TooManyAxes);
 }
 
 pub(crate) fn of_maps(t: &mut Table) {
@@ -178,17 +143,12 @@ pub(crate) fn of_maps(t: &mut Table) {
     copies(t);
 }
 
-const CLASH: &str = "cannot broadcast shapes [9223372036854775807, 1] and [9223372036854775807] together: \
-    the non-zero sizes of the result [9223372036854775807, 9223372036854775807] multiply past isize::MAX";
-const MAP_PAST_MEMORY: &str = "cannot broadcast shape [2147483648, 2147483648]: the result [2147483648, \
-    2147483648] with elements of 8 bytes is larger than isize::MAX bytes";
-
 fn to_new(t: &mut Table) {
     let (many, cell) = (ArrayD::from_elem(IxDyn(&all(1)), 3), array![7]);
     let column = long().insert_axis(Axis(1));
     let name = "broadcast_map";
-    t.call(name, || broadcast_map(huge(), |&x| x)).refused(MAP_PAST_MEMORY);
-    t.call(name, || broadcast_map((column, long()), |_, _| 0_u8)).refused(CLASH);
+    t.call(name, || broadcast_map(huge(), |&x| x)).refused(ErrorKind::TooLarge);
+    t.call(name, || broadcast_map((column, long()), |_, _| 0_u8)).refused(ErrorKind::Overflow);
     t.call(name, || broadcast_map(arr0(Nothing).view(), |&x| x)).is(Ok(arr0(Nothing)));
     t.call(name, || broadcast_map((hollow(), &cell), |a, b| a + b)).gives(|out| out.dim() == (0, LIMIT));
     t.call(name, || broadcast_map((&many, &cell), |a, b| a + b)).is(Ok(&many + 7));
@@ -197,8 +157,8 @@ fn to_new(t: &mut Table) {
         .is(Ok(&many + 7));
     {
         let name = "ParOperands::par";
-        t.call(name, || broadcast_map(huge().par(), |&x| x)).refused(MAP_PAST_MEMORY);
-        t.call(name, || broadcast_map((column, long()).par(), |_, _| 0_u8)).refused(CLASH);
+        t.call(name, || broadcast_map(huge().par(), |&x| x)).refused(ErrorKind::TooLarge);
+        t.call(name, || broadcast_map((column, long()).par(), |_, _| 0_u8)).refused(ErrorKind::Overflow);
         t.call(name, || broadcast_map((hollow(), &cell).par(), |a, b| a + b))
             .gives(|out| out.dim() == (0, LIMIT));
         t.call(name, || broadcast_map((&many, &cell).par(), |a, b| a + b)).is(Ok(&many + 7));
@@ -213,57 +173,38 @@ fn summed(t: &mut Table) {
     t.call(name, || fused((&many, many.t()), |a, _| *a).sum_to(all(1)))
         .gives(|sum| sum.ndim() == MANY && sum.len() == 1);
     t.call(name, || fused(hollow(), |&x| x).sum_to((1, 1))).is(Ok(array![[0]]));
-    t.call(name, || fused(hollow(), |&x| x).sum_to(LIMIT)).refused(
-        "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
-         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).sum_to(1)).refused(CLASH);
-    t.call(name, || fused(&cell, |&x| x).sum_to(all(1))).refused(&format!(
-        "cannot sum shape [1] to {:?}: the target has 10000 axes, expected at most 1",
-        all(1)
-    ));
-    t.call(name, || fused(&cell, |&x| x).sum_to(-1)).refused(
-        "cannot sum shape [1] to [-1]: axis 0 of the target is -1, expected a size from 0 to \
-         isize::MAX (-1 keeps a size in `broadcast_to` only)",
-    );
+    t.call(name, || fused(hollow(), |&x| x).sum_to(LIMIT)).refused(ErrorKind::TooLarge);
+    t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).sum_to(1))
+        .refused(ErrorKind::Overflow);
+    t.call(name, || fused(&cell, |&x| x).sum_to(all(1))).refused(ErrorKind::TooManyAxes);
+    t.call(name, || fused(&cell, |&x| x).sum_to(-1)).refused(ErrorKind::InvalidSize);
     t.call(name, || fused(arr0(Nothing).view(), |&x| x).sum_to(())).is(Ok(arr0(Nothing)));
 
     let name = "fused";
     t.call(name, || fused((&many, &cell), |a, b| a * b).sum_to(&arr0(()))).is(Ok(arr0(136 * 7)));
     t.call(name, || fused(&many, |&a| a).sum_to(&many)).is(Ok(many.clone()));
     t.call(name, || fused(hollow(), |&x| x).sum_to(&array![[0_u8]])).is(Ok(array![[0]]));
-    t.call(name, || fused(hollow(), |&x| x).sum_to(&long())).refused(
-        "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
-         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
-    t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).sum_to(&cell)).refused(CLASH);
-    t.call(name, || fused(&cell, |&x| x).sum_to(&many)).refused(&format!(
-        "cannot sum shape [1] to {:?}: the target has 10000 axes, expected at most 1",
-        spread()
-    ));
+    t.call(name, || fused(hollow(), |&x| x).sum_to(&long())).refused(ErrorKind::TooLarge);
+    t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).sum_to(&cell))
+        .refused(ErrorKind::Overflow);
+    t.call(name, || fused(&cell, |&x| x).sum_to(&many)).refused(ErrorKind::TooManyAxes);
     t.call(name, || fused(arr0(Nothing).view(), |&x| x).sum_to(&arr0(()))).is(Ok(arr0(Nothing)));
 
     let name = "Fused::par";
     t.call(name, || fused((&many, &cell), |a, b| a * b).par().sum_to(())).is(Ok(arr0(136 * 7)));
     t.call(name, || fused((long().insert_axis(Axis(1)), long()), |_, _| 0).par().sum_to(&cell))
-        .refused(CLASH);
-    t.call(name, || fused(hollow(), |&x| x).par().sum_to(LIMIT)).refused(
-        "cannot sum shape [0, 9223372036854775807] to [9223372036854775807]: the result \
-         [9223372036854775807] with elements of 8 bytes is larger than isize::MAX bytes",
-    );
+        .refused(ErrorKind::Overflow);
+    t.call(name, || fused(hollow(), |&x| x).par().sum_to(LIMIT)).refused(ErrorKind::TooLarge);
 }
 
 fn onto(t: &mut Table) {
-    const SHORT: &str = "cannot broadcast shape [2147483648, 2147483648] to output [1]: the output has 1 \
-        axis, expected at least 2";
-    const WRONG: &str = "cannot broadcast shapes [1] and [9223372036854775807] to output [1]: axis 0 has \
-        sizes 9223372036854775807 and 1 (shape 1 and the output), expected equal sizes or 1 in the operand";
     let (many, cell) = (many(), array![7]);
     let (mut out, mut wide) = (array![3], ArrayD::<i64>::zeros(IxDyn(&spread())));
     let mut empty = Array2::<i64>::zeros((0, LIMIT));
     let name = "broadcast_apply";
-    t.call(name, || broadcast_apply(&mut out, huge(), |out, x| *out += x)).refused(SHORT);
-    t.call(name, || broadcast_apply(&mut out, (&cell, long()), |out, x, _| *out += x)).refused(WRONG);
+    t.call(name, || broadcast_apply(&mut out, huge(), |out, x| *out += x)).refused(ErrorKind::TooFewAxes);
+    t.call(name, || broadcast_apply(&mut out, (&cell, long()), |out, x, _| *out += x))
+        .refused(ErrorKind::Incompatible);
     assert_eq!(out, array![3]);
     t.call(name, || broadcast_apply(&mut out, arr0(1).view(), |out, x| *out += x)).gives(|()| out[0] == 4);
     t.call(name, || broadcast_apply(&mut wide, (&cell, &many), |out, a, b| *out = a + b))
@@ -271,9 +212,10 @@ fn onto(t: &mut Table) {
     t.call(name, || broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a)).is(Ok(()));
     {
         let name = "ParOperands::par";
-        t.call(name, || broadcast_apply(&mut out, huge().par(), |out, x| *out += x)).refused(SHORT);
+        t.call(name, || broadcast_apply(&mut out, huge().par(), |out, x| *out += x))
+            .refused(ErrorKind::TooFewAxes);
         t.call(name, || broadcast_apply(&mut out, (&cell, long()).par(), |out, x, _| *out += x))
-            .refused(WRONG);
+            .refused(ErrorKind::Incompatible);
         wide.fill(0);
         t.call(name, || broadcast_apply(&mut wide, (&cell, &many).par(), |out, a, b| *out = a + b))
             .gives(|()| wide == &many + 7);
@@ -283,10 +225,6 @@ fn onto(t: &mut Table) {
 }
 
 fn copies(t: &mut Table) {
-    const SHORT: &str = "cannot broadcast shape [0, 9223372036854775807] to output [1]: the output has 1 \
-        axis, expected at least 2";
-    const WRONG: &str = "cannot broadcast shape [9223372036854775807] to output [1]: axis 0 has sizes \
-        9223372036854775807 and 1, expected equal sizes or 1 in the operand";
     let many = many();
     let name = "Materialize::materialize";
     t.call(name, || many.materialize()).is(many.clone());
@@ -301,17 +239,14 @@ fn copies(t: &mut Table) {
     t.call(name, || many.t().try_materialize()).gives(|copy| copy == many.t());
     t.call(name, || hollow().try_materialize()).gives(|copy| copy.dim() == (0, LIMIT));
     t.call(name, || arr0(Nothing).try_materialize()).is(Ok(arr0(Nothing)));
-    t.call(name, || huge().try_materialize()).refused(
-        "cannot materialize shape [2147483648, 2147483648]: the result [2147483648, 2147483648] with elements of 8 \
-         bytes is larger than isize::MAX bytes",
-    );
+    t.call(name, || huge().try_materialize()).refused(ErrorKind::TooLarge);
 
     let name = "Materialize::materialize_into";
     let (mut out, mut one) = (ArrayD::zeros(IxDyn(&spread())), array![3]);
     let mut empty = Array2::zeros((0, LIMIT));
     t.call(name, || many.materialize_into(&mut out)).gives(|()| out == many);
-    t.call(name, || hollow().materialize_into(&mut one)).refused(SHORT);
-    t.call(name, || long().materialize_into(&mut array![Nothing])).refused(WRONG);
+    t.call(name, || hollow().materialize_into(&mut one)).refused(ErrorKind::TooFewAxes);
+    t.call(name, || long().materialize_into(&mut array![Nothing])).refused(ErrorKind::Incompatible);
     t.call(name, || hollow().materialize_into(&mut empty)).is(Ok(()));
     assert_eq!(one, array![3]);
 }

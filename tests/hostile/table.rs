@@ -1,9 +1,9 @@
 //! Calls, what they cost and what comes of them.
 
-use ndarray_broadcast::BroadcastError;
+use common::Said;
+use ndarray_broadcast::{BroadcastError, ErrorKind};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -63,14 +63,18 @@ fn now() -> Duration {
 /// The stack of a small thread, as in `tests/whole/small_threads.rs`.
 const STACK: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
+/// The CPU time that no call may take. The slowest one takes a second without optimisation. With `THOROUGH=1`, one that is
+/// quadratic in half a million axes takes minutes.
+const LONGEST: Duration = Duration::from_secs(100);
+
 /// What the calls so far took, and what was wrong with them.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// Whether each call runs on a thread with little stack. One that needs more ends the test program.
-    is_small: bool,
-    /// How long the calls of each function took.
-    functions: BTreeMap<&'static str, Duration>,
+    /// The messages of the errors. Without it, each call runs on a thread with little stack: one that needs more ends the test
+    /// program.
+    said: Option<Said>,
     calls: usize,
+    slowest: (Duration, &'static str),
     largest: (usize, &'static str),
     faults: Vec<String>,
 }
@@ -84,16 +88,14 @@ pub(crate) struct Outcome<'t, T> {
 }
 
 impl Table {
-    pub(crate) fn new() -> Self {
-        let mut table = Self::default();
-        table.call("the table itself", || vec![0_u8; 12_345]).holds(|vec| vec.len() == 12_345);
-        assert_eq!(table.largest, (12_345, "the table itself"), "the allocator watches");
-        table
+    /// The table of this name in `tests/messages.txt`.
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self { said: Some(Said::by(name)), ..Self::default() }
     }
 
     /// A table whose calls run on threads with little stack.
     pub(crate) fn small() -> Self {
-        Self { is_small: true, ..Self::default() }
+        Self::default()
     }
 
     /// Calls the function `name`.
@@ -117,7 +119,7 @@ impl Table {
     fn measure(&mut self, name: &'static str, work: &mut (dyn FnMut() + Send)) {
         LARGEST.store(0, Relaxed);
         let start = now();
-        let done = if self.is_small {
+        let done = if self.said.is_none() {
             let small = thread::Builder::new().name(name.into()).stack_size(STACK);
             thread::scope(|scope| small.spawn_scoped(scope, work).expect("a thread").join())
         } else {
@@ -125,7 +127,7 @@ impl Table {
         };
         let took = now().saturating_sub(start);
         let largest = LARGEST.load(Relaxed);
-        *self.functions.entry(name).or_default() += took;
+        self.slowest = self.slowest.max((took, name));
         self.largest = self.largest.max((largest, name));
         if let Err(panic) = done {
             self.fault(name, &format!("panicked: {}", words(&*panic)));
@@ -136,25 +138,11 @@ impl Table {
         self.faults.push(format!("{name}, call {}: {what}", self.calls));
     }
 
-    /// The functions that were called.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.functions.keys().copied()
-    }
-
-    pub(crate) fn took(&self) -> Duration {
-        self.functions.values().sum()
-    }
-
-    /// Asserts that all came out as it should, within a time, without an allocation of more bytes.
-    pub(crate) fn check(&self, time: Duration, bytes: usize) {
-        let total = self.took();
-        let mut slowest: Vec<_> = self.functions.iter().map(|(name, took)| (took, name)).collect();
-        slowest.sort_unstable_by(|a, b| b.cmp(a));
-        slowest.truncate(5);
-        println!("{} calls of {} functions in {total:?}", self.calls, self.functions.len());
-        println!("slowest {slowest:?}, largest allocation {:?}", self.largest);
+    /// Asserts that all came out as it should, and that no call took long or allocated more bytes at once.
+    pub(crate) fn check(&self, bytes: usize) {
+        println!("{} calls, slowest {:?}, largest allocation {:?}", self.calls, self.slowest, self.largest);
         assert!(self.faults.is_empty(), "{}", self.faults.join("\n"));
-        assert!(total <= time, "all calls took {total:?}, above all {slowest:?}");
+        assert!(self.slowest.0 <= LONGEST, "a call of {:?}", self.slowest);
         assert!(self.largest.0 <= bytes, "an allocation of {:?}", self.largest);
     }
 }
@@ -211,21 +199,22 @@ impl<T> Outcome<'_, Result<T, BroadcastError>> {
         }
     }
 
-    /// Says which error it is, word for word.
+    /// Says of which kind the error is.
     #[track_caller]
-    pub(crate) fn refused(self, message: &str) {
+    pub(crate) fn refused(self, kind: ErrorKind) {
         let line = std::panic::Location::caller();
         let error = match self.value {
             Some(Err(error)) => error,
             Some(Ok(_)) => return self.table.fault(self.name, &format!("no error at {line}")),
             None => return,
         };
-        match self.table.measured(self.name, || error.to_string()) {
-            Some(said) if said != message => {
-                let what = format!("at {line} the message is\n    {}\nnot {}", shown(&said), shown(message));
-                self.table.fault(self.name, &what);
-            }
-            _ => {}
+        let Some(message) = self.table.measured(self.name, || error.to_string()) else { return };
+        if error.kind() != kind {
+            let what = format!("at {line} the error is no {kind:?}: {message}");
+            self.table.fault(self.name, &shown(&what));
+        }
+        if let Some(said) = &mut self.table.said {
+            said.line(&message);
         }
     }
 }

@@ -54,8 +54,8 @@ fn more_axes_than_fit_inline() {
 fn operands_that_move_in_turn() {
     fn test<A: Clone + std::fmt::Debug + PartialEq>(number: impl Fn(usize) -> A, add: impl Fn(&A, &A) -> A) {
         for shape in [
-            &[3, 5, 7, 13, 12, 11][..],
-            &[4, 4, 4, 8, 8, 8],
+            &[3, 5, 2, 7, 12, 11][..],
+            &[2, 3, 4, 8, 8, 8],
             &[9, 20, 10, 9],
             &[5, 30, 7, 15],
             &[40, 12, 11],
@@ -222,7 +222,8 @@ fn is_copied<A: Clone + PartialEq + std::fmt::Debug, D: Dimension>(
 
 fn transposes<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) {
     let sizes = [1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 63, 64, 65, 70, 130];
-    for (rows, columns) in sizes.into_iter().flat_map(|rows| sizes.map(|columns| (rows, columns))) {
+    let pairs = sizes.into_iter().flat_map(|rows| sizes.map(|columns| (rows, columns)));
+    for (rows, columns) in common::sample(2, pairs) {
         let a = Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j));
         is_copied(&a.t(), &number(77));
         is_copied(&a.slice(s![..;-1, ..]).reversed_axes(), &number(77));

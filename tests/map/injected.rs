@@ -1,205 +1,24 @@
 //! Panics at every point of every operation that makes, adds, compares or drops elements: none is dropped twice, and none
 //! is lost but where a new array is being filled; an element of an output is as it was, or has its result. No element is lost
 //! either where operations lie, or call the crate again.
-//!
-//! One test, because the counts are those of the process: threads share them.
-#![allow(clippy::cast_precision_loss, reason = "numbers are small")]
 
-use common::forms::{Call, Destination, Element, Form, base_operations, forms};
-use ndarray::{Array, Array2, Array3, ArrayD, ArrayView1, ArrayViewMut1, Ix1, ShapeBuilder, s};
-use ndarray_broadcast::broadcast_map;
+use common::forms::{Call, Destination, Form};
+use common::probe::{
+    self, Copied, Owned, Probe, Token, alive, base_operations_of_copied, forms_of_copied, forms_of_owned,
+    honest, hooked, interrupted, lie, with_hook,
+};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView1, ArrayViewMut1, Ix1, Ix2, ShapeBuilder, s};
 use ndarray_broadcast::prelude::*;
-use num_traits::{FromPrimitive, One, Zero};
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
-use std::ops::{Add, Div, Mul, Sub};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
-
-/// The numbers of the elements that are alive.
-static ALIVE: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
-static MADE: AtomicU64 = AtomicU64::new(0);
-static DROPPED_TWICE: AtomicUsize = AtomicUsize::new(0);
-/// After so many more points, one panics.
-static FUSE: AtomicI64 = AtomicI64::new(i64::MAX);
-
-/// What operations do but panic.
-static MODE: AtomicU8 = AtomicU8::new(HONEST);
-const HONEST: u8 = 0;
-const LYING: u8 = 1;
-const CALLING: u8 = 2;
-
-/// A value, or another one if operations lie.
-fn told(value: f64) -> f64 {
-    static STATE: AtomicU64 = AtomicU64::new(1);
-    if MODE.load(SeqCst) != LYING {
-        return value;
-    }
-    let state = STATE.fetch_add(0x9E37_79B9_7F4A_7C15, SeqCst).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY, 3.0, 0.5, value][usize::try_from(state >> 61).unwrap()]
-}
-
-/// Calls the crate, unless it was called from here.
-fn call_again() {
-    if MODE.compare_exchange(CALLING, HONEST, SeqCst, SeqCst).is_ok() {
-        let (a, row) = (counted((2, 9), true), counted((1, 9), false));
-        assert!(a.sum_axes(1).unwrap().iter().map(|x| x.value).eq([81.0, 90.0]));
-        assert!(a.par().max_axes(0).unwrap().iter().map(|x| x.value).eq((1..10).map(|x| f64::from(2 * x))));
-        assert_eq!(broadcast_map((&a, &row).par(), times).unwrap().len(), 18);
-        MODE.store(CALLING, SeqCst);
-    }
-}
-
-/// A point where user code may panic. The panic hook stays silent.
-fn point() {
-    call_again();
-    if FUSE.fetch_sub(1, SeqCst) == 0 {
-        resume_unwind(Box::new("the fuse"));
-    }
-}
-
-/// An element that is counted as long as it is alive.
-struct Counted {
-    number: u64,
-    value: f64,
-}
-
-impl Counted {
-    fn new(value: f64) -> Self {
-        let number = MADE.fetch_add(1, SeqCst);
-        ALIVE.lock().unwrap().insert(number);
-        Self { number, value }
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        // not a panic: in a destructor it would end the process without words
-        if !ALIVE.lock().unwrap().remove(&self.number) {
-            DROPPED_TWICE.fetch_add(1, SeqCst);
-        }
-    }
-}
-
-impl Clone for Counted {
-    fn clone(&self) -> Self {
-        point();
-        Self::new(told(self.value))
-    }
-}
-
-impl Default for Counted {
-    fn default() -> Self {
-        point();
-        Self::new(0.0)
-    }
-}
-
-macro_rules! operators {
-    ($T:ident: $($Op:ident $op:ident)*) => {$(
-        impl $Op for $T {
-            type Output = Self;
-            fn $op(self, other: Self) -> Self {
-                point();
-                Self::new(told(self.value.$op(other.value)))
-            }
-        }
-    )*};
-}
-operators!(Counted: Add add Mul mul Div div);
-
-impl Zero for Counted {
-    fn zero() -> Self {
-        point();
-        Self::new(told(0.0))
-    }
-    fn is_zero(&self) -> bool {
-        point();
-        told(self.value) == 0.0
-    }
-}
-
-impl PartialEq for Counted {
-    fn eq(&self, other: &Self) -> bool {
-        point();
-        told(self.value) == told(other.value)
-    }
-}
-
-impl PartialOrd for Counted {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        point();
-        told(self.value).partial_cmp(&told(other.value))
-    }
-}
-
-impl FromPrimitive for Counted {
-    fn from_i64(n: i64) -> Option<Self> {
-        Self::from_f64(n as f64)
-    }
-    fn from_u64(n: u64) -> Option<Self> {
-        Self::from_f64(n as f64)
-    }
-    fn from_f64(n: f64) -> Option<Self> {
-        point();
-        Some(Self::new(n))
-    }
-}
-
-/// An element of products, whose types are `Copy`: there is nothing to drop, but its operations panic.
-#[derive(Copy, Debug, Default, PartialEq, PartialOrd)]
-struct Plain {
-    value: f64,
-}
-
-#[allow(clippy::expl_impl_clone_on_copy, clippy::non_canonical_clone_impl, reason = "it panics")]
-impl Clone for Plain {
-    fn clone(&self) -> Self {
-        point();
-        *self
-    }
-}
-
-impl Plain {
-    fn new(value: f64) -> Self {
-        Self { value }
-    }
-}
-
-operators!(Plain: Add add Sub sub Mul mul Div div);
-
-impl Zero for Plain {
-    fn zero() -> Self {
-        point();
-        Self::new(0.0)
-    }
-    fn is_zero(&self) -> bool {
-        self.value == 0.0
-    }
-}
-
-impl One for Plain {
-    fn one() -> Self {
-        point();
-        Self::new(1.0)
-    }
-}
-
-fn alive() -> usize {
-    ALIVE.lock().unwrap().len()
-}
-
-fn counted(shape: (usize, usize), f_order: bool) -> Array2<Counted> {
-    numbers(shape, f_order)
-}
+use ndarray_broadcast::{broadcast_map, fused};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// 1, 2 and so on, in the order of memory.
-fn numbers<A: Panicking>(shape: (usize, usize), f_order: bool) -> Array2<A> {
+fn numbers<T: Token>(shape: (usize, usize), f_order: bool) -> Array2<Probe<T>> {
     let mut i = 0.0;
     Array::from_shape_simple_fn(shape.set_f(f_order), || {
         i += 1.0;
-        A::of(i)
+        Probe::new(i)
     })
 }
 
@@ -209,11 +28,6 @@ enum Leaves {
     Nothing,
     /// Those in a new array whose elements are not all there yet.
     NewElements,
-}
-
-/// Has `work` panic at each of its points, until it comes to its end.
-fn every_point<T>(name: &str, leaves: Leaves, make: impl Fn() -> T, work: impl Fn(&mut T)) {
-    points(name, 1, leaves, make, work, |_| ());
 }
 
 /// Has `work` panic at each `step`-th of its points, until it comes to its end. `check` looks at what a panic left.
@@ -230,12 +44,9 @@ fn points<T>(
         assert!(fuse < 10_000 * step, "{name} comes to an end");
         let before = alive();
         let mut arrays = make();
-        FUSE.store(i64::try_from(fuse).unwrap(), SeqCst);
-        let done = catch_unwind(AssertUnwindSafe(|| work(&mut arrays))).is_ok();
-        FUSE.store(i64::MAX, SeqCst);
+        let done = interrupted(fuse, || work(&mut arrays));
         check(&arrays);
         drop(arrays);
-        assert_eq!(DROPPED_TWICE.load(SeqCst), 0, "{name}, dropped twice after {fuse} points");
         let left = alive() - before;
         if done {
             assert!(fuse > 0, "{name} has points");
@@ -247,32 +58,23 @@ fn points<T>(
     }
 }
 
-/// An array, a row, and an array to write.
-type Arrays = (Array2<Counted>, Array2<Counted>, Array2<Counted>);
-type Each<'f> = &'f dyn Fn(&str, &dyn Fn(&mut Arrays));
-
 #[test]
 fn at_every_point() {
+    let _turn = probe::turn();
     // the mean of a sum that overflows
-    let large = Array2::from_shape_simple_fn((2, 3), || Counted::new(f64::MAX));
-    assert!(large.mean_axes(1).unwrap().iter().all(|mean| (mean.value / f64::MAX - 1.0).abs() < 1e-15));
+    let large = Array2::from_shape_simple_fn((2, 3), || Owned::new(f64::MAX));
+    assert!(large.mean_axes(1).unwrap().iter().all(|mean| (mean.value() / f64::MAX - 1.0).abs() < 1e-15));
     for (shape, f_order) in [((2, 3), false), ((2, 3), true), ((9, 2), false), ((2, 17), true)] {
-        let make = || (counted(shape, f_order), counted((1, shape.1), f_order), counted(shape, false));
-        let nothing = |name: &str, work: &dyn Fn(&mut Arrays)| every_point(name, Leaves::Nothing, make, work);
-        let new = |name: &str, work: &dyn Fn(&mut Arrays)| every_point(name, Leaves::NewElements, make, work);
-        for form in forms::<Counted>() {
+        for form in forms_of_owned() {
             of_form(&form, shape, f_order, 1);
         }
-        by_value(&nothing, &new);
+        by_value(shape, f_order);
     }
-    for mode in [LYING, CALLING] {
-        for form in forms() {
-            in_mode(&form, mode);
-        }
+    for form in base_operations_of_copied() {
+        of_form(&form, (3, 3), false, 1);
     }
-    base_operations_of_plain();
-    let writes = |form: &Form<Plain>| !matches!(form.into, Destination::New | Destination::Filled);
-    for form in forms().into_iter().filter(writes) {
+    let writes = |form: &Form<Copied>| !matches!(form.into, Destination::New | Destination::Filled);
+    for form in forms_of_copied().into_iter().filter(writes) {
         of_form(&form, (2, 17), true, 1);
         if form.name.starts_with("Reduce::") && form.call.0 == "fused of two" {
             // some points of a nest with several blocks
@@ -281,32 +83,12 @@ fn at_every_point() {
     }
 }
 
-/// An element whose operations panic.
-trait Panicking: Element {
-    fn of(value: f64) -> Self;
-    fn value(&self) -> f64;
-}
+/// What the elements of outputs are before a call.
+const START: f64 = 1.0;
 
-impl Panicking for Counted {
-    fn of(value: f64) -> Self {
-        Self::new(value)
-    }
-    fn value(&self) -> f64 {
-        self.value
-    }
-}
-
-impl Panicking for Plain {
-    fn of(value: f64) -> Self {
-        Self::new(value)
-    }
-    fn value(&self) -> f64 {
-        self.value
-    }
-}
-
-/// A form of the table, over sets of axes, with a panic at each `step`-th point.
-fn of_form<A: Panicking>(form: &Form<A>, shape: (usize, usize), f_order: bool, step: usize) {
+/// A form of the table, over sets of axes, with a panic at each `step`-th point: each element of an output is as it was then, or has
+/// its result.
+fn of_form<T: Token>(form: &Form<Probe<T>>, shape: (usize, usize), f_order: bool, step: usize) {
     let leaves = if form.into == Destination::Filled { Leaves::NewElements } else { Leaves::Nothing };
     // along the long axis of a long array, which has many points
     let sets: &[&[usize]] = match shape {
@@ -318,106 +100,54 @@ fn of_form<A: Panicking>(form: &Form<A>, shape: (usize, usize), f_order: bool, s
     for &axes in sets {
         let others: Vec<usize> = (0..2).rev().filter(|axis| !axes.contains(axis)).collect();
         let make = || {
-            let arrays = [numbers(shape, f_order), numbers((1, shape.1), f_order)].map(Array::into_dyn);
+            let arrays = [numbers::<T>(shape, f_order), numbers((1, shape.1), f_order)].map(Array::into_dyn);
             let call = Call::new(arrays[0].view(), arrays[1].view(), axes, &others);
-            let out =
-                ArrayD::from_shape_simple_fn(form.out_shape(&call).unwrap_or_default(), || A::of(START));
-            (arrays, out)
+            let out = form.out_shape(&call).unwrap_or_default();
+            (arrays, ArrayD::from_shape_simple_fn(out, || Probe::new(START)))
         };
-        let work = |([x, y], out): &mut ([ArrayD<A>; 2], ArrayD<A>)| {
+        let work = |([x, y], out): &mut ([ArrayD<_>; 2], ArrayD<_>)| {
             let call = Call::new(x.view(), y.view(), axes, &others);
             let _result = form.run(&call, &mut out.view_mut()).unwrap();
         };
         let mut arrays = make();
         work(&mut arrays);
-        let (name, expected) = (format!("{form}, over {axes:?}"), arrays.1.map(A::value));
-        points(&name, step, leaves, make, work, |(_, out)| as_before_or_done(&name, out, &expected));
+        let (name, expected) = (format!("{form}, over {axes:?}"), arrays.1.map(Probe::value));
+        points(&name, step, leaves, make, work, |(_, out)| {
+            for (x, end) in out.iter().map(Probe::value).zip(&expected) {
+                assert!(x == START || x.to_bits() == end.to_bits(), "{name}: {x} between {START} and {end}");
+            }
+        });
         if !form.name.starts_with("Reduce::") {
             return;
         }
     }
 }
 
-/// The elements of outputs before a call.
-const START: f64 = 1.0;
-
-/// Checks that each element of an output is as it was before a call that panicked, or has its result.
-fn as_before_or_done<A: Panicking>(name: &str, out: &ArrayD<A>, expected: &ArrayD<f64>) {
-    for (index, x) in out.indexed_iter() {
-        let (x, end) = (x.value(), expected[&index]);
-        let is = |value: f64| x.to_bits() == value.to_bits();
-        assert!(is(START) || is(end), "{name}: {x} is left at {index:?} between {START} and {end}");
-    }
-}
-
-/// A form whose operations lie or call the crate again: no element is lost, and each result is alive.
-fn in_mode(form: &Form<Counted>, mode: u8) {
-    let before = alive();
-    for (shape, f_order) in [((2, 17), false), ((9, 2), true)] {
-        let arrays = [counted(shape, f_order), counted((1, shape.1), f_order)].map(Array::into_dyn);
-        let call = Call::new(arrays[0].view(), arrays[1].view(), &[1], &[0]);
-        let out_shape = form.out_shape(&call).unwrap_or_default();
-        let mut out = ArrayD::from_shape_simple_fn(out_shape, || Counted::new(1.0));
-        let honest = form.run(&call, &mut out.view_mut()).unwrap();
-        MODE.store(mode, SeqCst);
-        let result = form.run(&call, &mut out.view_mut());
-        MODE.store(HONEST, SeqCst);
-        let all_alive =
-            |array: &ArrayD<Counted>| array.iter().all(|x| ALIVE.lock().unwrap().contains(&x.number));
-        assert!(all_alive(&arrays[0]) && all_alive(&arrays[1]) && all_alive(&out), "{form}");
-        match result {
-            Ok(new) => {
-                assert!(new.as_ref().is_none_or(all_alive), "{form}");
-                let same_shape = new.as_ref().map(ArrayD::shape) == honest.as_ref().map(ArrayD::shape);
-                let is_same = || {
-                    new.iter()
-                        .flatten()
-                        .zip(honest.iter().flatten())
-                        .all(|(a, b)| a.value.to_bits() == b.value.to_bits())
-                };
-                assert!(same_shape && (mode == LYING || is_same()), "{form}");
-            }
-            // means may be refused: two are zero, or 1/2 is
-            Err(_) => assert!(mode == LYING && form.name.contains("mean"), "{form}"),
-        }
-    }
-    assert_eq!((alive(), DROPPED_TWICE.load(SeqCst)), (before, 0), "{form}");
-}
-
-impl Element for Counted {
-    fn times(&self, other: &Self) -> Self {
-        times(self, other)
-    }
-
-    fn join(self, other: Self) -> Self {
-        join(self, other)
-    }
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "as `reduce_axes` calls it")]
-fn join(a: Counted, b: Counted) -> Counted {
-    point();
-    Counted::new(a.value.hypot(b.value))
-}
-
-fn times(a: &Counted, b: &Counted) -> Counted {
-    point();
+fn times(a: &Owned, b: &Owned) -> Owned {
+    hooked(0.0, false);
     a.clone() * b.clone()
 }
 
+/// An array, a row, and an array to write.
+type Arrays = (Array2<Owned>, Array2<Owned>, Array2<Owned>);
+
 /// Calls with arrays by value, or with other types than those of the table.
-fn by_value(each: Each<'_>, new: Each<'_>) {
+fn by_value(shape: (usize, usize), f_order: bool) {
+    let make = || (numbers(shape, f_order), numbers((1, shape.1), f_order), numbers(shape, false));
+    let of = |name: &str, leaves, work: &dyn Fn(&mut Arrays)| points(name, 1, leaves, make, work, |_| ());
+    let each = |name: &str, work: &dyn Fn(&mut Arrays)| of(name, Leaves::Nothing, work);
+    let new = |name: &str, work: &dyn Fn(&mut Arrays)| of(name, Leaves::NewElements, work);
     each("a part of an array", &|(a, _, out)| a.add_sum_to(&mut out.slice_mut(s![.., 1..2])).unwrap());
     each("an array with its axes reversed", &|(a, ..)| drop(a.t().sum_axes([0, 1]).unwrap()));
     each("array by value", &|(a, ..)| drop(std::mem::take(a).into_sum_to(1).unwrap()));
     each("array by value, as it is", &|(a, ..)| {
-        point();
+        hooked(0.0, false);
         let shape = a.raw_dim();
         drop(std::mem::take(a).into_sum_to(shape).unwrap());
     });
-    new("broadcast_map of one", &|(a, ..)| drop(broadcast_map(&*a, Counted::clone).unwrap()));
+    new("broadcast_map of one", &|(a, ..)| drop(broadcast_map(&*a, Owned::clone).unwrap()));
     new("broadcast_map of three", &|(a, row, out)| {
-        drop(broadcast_map((&a.t(), &row.t(), &out.t()), |a, b, c| join(times(a, b), c.clone())).unwrap());
+        drop(broadcast_map((&a.t(), &row.t(), &out.t()), |a, b, c| times(a, b) + c.clone()).unwrap());
     });
     each("into_broadcast_map", &|(a, row, _)| {
         drop(std::mem::take(a).into_broadcast_map(&*row, times));
@@ -432,56 +162,114 @@ fn by_value(each: Each<'_>, new: Each<'_>) {
         let shared = std::mem::take(a).into_shared();
         drop(shared.clone().into_broadcast_map(&*row, times));
     });
-    new("try_materialize, transposed", &|(a, ..)| drop(a.t().try_materialize().unwrap()));
+    // a copy drops what it made
+    each("try_materialize, transposed", &|(a, ..)| drop(a.t().try_materialize().unwrap()));
     each("materialize_into, transposed", &|(a, _, out)| a.materialize_into(&mut out.view_mut()).unwrap());
-    each("Batch::map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().map(a.ncols(), copy).unwrap()));
+    each("Batch::zip_map", &|(a, ..)| drop(a.batch::<Ix1>().unwrap().zip_map((), a.ncols(), copy).unwrap()));
     each("Batch::sum_batch_to of a batch", &|(a, row, _)| {
         drop(a.batch::<Ix1>().unwrap().sum_batch_to(&row.batch::<Ix1>().unwrap()).unwrap());
     });
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "as `Batch::map` calls it")]
-fn copy(from: ArrayView1<'_, Counted>, mut to: ArrayViewMut1<'_, Counted>) {
-    point();
+fn copy(from: ArrayView1<'_, Owned>, mut to: ArrayViewMut1<'_, Owned>) {
+    hooked(0.0, false);
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.clone());
 }
 
-/// The operations of [`base_op`], whose elements are `Copy`: a panic leaves the operands as they were.
-fn base_operations_of_plain() {
-    let number = |i: usize| Plain::new(i as f64 + START);
-    let x = Array3::from_shape_fn((2, 3, 3), |(i, j, k)| number(9 * i + 3 * j + k)).into_dyn();
-    let y = Array3::from_shape_fn((1, 3, 3), |(_, j, k)| number(3 * j + k)).into_dyn();
-    let call = Call::new(x.view(), y.view(), &[2], &[0, 1]);
-    for form in base_operations() {
-        let out = || ArrayD::from_elem(form.out_shape(&call).unwrap_or_default(), number(0));
-        let expected = form.result(&call, &number(0)).unwrap();
-        let name = form.to_string();
-        let work = |out: &mut ArrayD<Plain>| {
-            form.run(&call, &mut out.view_mut()).unwrap();
-        };
-        let mut whole = out();
-        work(&mut whole);
-        let values = whole.map(Plain::value);
-        points(&name, 1, Leaves::Nothing, out, work, |out| as_before_or_done(&name, out, &values));
-        assert_eq!(form.result(&call, &number(0)).unwrap(), expected, "{form}");
+/// The bits of each form's result, or nothing where there is an error.
+fn results<T: Token>(forms: &[Form<Probe<T>>], shape: [usize; 3]) -> Vec<(String, Option<Vec<u64>>)> {
+    let before = alive();
+    let number = |i: usize| Probe::new(f64::from(u8::try_from(i % 5).unwrap()) - 2.0);
+    let reversed = [shape[2], shape[1], shape[0]];
+    let x = Array3::from_shape_fn(shape, |(i, j, k)| number(i + j * 7 + k)).into_dyn();
+    let turned = Array3::from_shape_fn(reversed, |(k, j, i)| number(i + j * 7 + k)).into_dyn();
+    let y = ArrayD::from_shape_fn(&[1, 1, shape[2]][..], |index| number(index[2]));
+    let mut all = Vec::new();
+    for form in forms {
+        for (x, axes, others) in [(x.view(), [0, 2], [1]), (turned.t(), [0, 1], [2])] {
+            let call = Call::new(x, y.view(), &axes, &others);
+            let out = form.out_shape(&call).unwrap_or_default();
+            let mut out = ArrayD::from_shape_simple_fn(out, || Probe::new(START));
+            let new = form.run(&call, &mut out.view_mut());
+            let bits = |array: ArrayD<Probe<T>>| array.iter().map(|x| x.value().to_bits()).collect();
+            all.push((form.to_string(), new.ok().map(|new| bits(new.unwrap_or(out)))));
+        }
+    }
+    drop((x, turned, y));
+    assert_eq!(alive(), before, "elements are lost");
+    all
+}
+
+/// Calls the crate from within one of its calls, on the thread of that call and on others: once in `N` operations.
+fn call_again<const N: u64>(x: f64, _: bool) -> f64 {
+    thread_local! {
+        static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+    }
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    if IS_INSIDE.get() || !CALLS.fetch_add(1, Relaxed).is_multiple_of(N) {
+        return x;
+    }
+    IS_INSIDE.set(true);
+    let (a, row) = (Array2::from_elem((9, 40), Copied::new(1.0)), Array1::from_elem(40, 2_i64));
+    let sums = Array1::from_elem(9, Copied::new(40.0));
+    assert_eq!(a.sum_axes(1), Ok(sums.clone()));
+    assert_eq!(a.par().sum_axes(1), Ok(sums.clone()));
+    assert_eq!(fused((&a, &row), |&a, _| a).par().sum_axes(1), Ok(sums));
+    assert_eq!(broadcast_map((&a, &row).par(), |&a, _| a), Ok(a.clone()));
+    let (x2, y2) = (a.batch::<Ix2>().unwrap(), a.t());
+    let product = x2.par().matmul(&y2.batch::<Ix2>().unwrap());
+    assert_eq!(product, Ok(Array2::from_elem((9, 9), Copied::new(40.0))));
+    // large enough for several threads
+    if CALLS.load(Relaxed) < 1000 {
+        let long = Array1::from_elem(1 << 19, 1_i32);
+        assert_eq!(long.par().sum_axes(..).map(|sum| sum[()]), Ok(1 << 19));
+    }
+    IS_INSIDE.set(false);
+    x
+}
+
+#[test]
+fn operations_that_call_the_crate() {
+    let _turn = probe::turn();
+    let again = if common::is_thorough() { call_again::<41> } else { call_again::<401> };
+    let copied: Vec<_> = forms_of_copied().into_iter().chain(base_operations_of_copied()).collect();
+    let (shape, owned) = ([2, 9, 3], forms_of_owned());
+    assert_eq!(with_hook(again, || results(&copied, shape)), with_hook(honest, || results(&copied, shape)));
+    assert_eq!(with_hook(again, || results(&owned, shape)), with_hook(honest, || results(&owned, shape)));
+    // large enough for several threads, where there are any
+    if !cfg!(feature = "rayon") {
+        return;
+    }
+    let is_tried = |form: &Form<Copied>| {
+        form.is_par
+            && (["broadcast_map", "Batch::zip_map"].contains(&form.name)
+                || form.name == "Reduce::max_axes" && form.call.0 == "fused of two")
+    };
+    let (forms, shape): (Vec<_>, _) =
+        (forms_of_copied().into_iter().filter(is_tried).collect(), [64, 128, 64]);
+    let expected = with_hook(honest, || results(&forms, shape));
+    assert_eq!(with_hook(call_again::<20_011>, || results(&forms, shape)), expected);
+}
+
+fn assert_lies_do_no_harm<T: Token>(forms: &[Form<Probe<T>>], shape: [usize; 3]) {
+    let expected = results(forms, shape);
+    let found = with_hook(lie, || results(forms, shape));
+    for ((name, expected), (_, found)) in expected.iter().zip(&found) {
+        // means may be refused: two are zero, or 1/2 is
+        let is_result = found.as_ref().map(Vec::len) == expected.as_ref().map(Vec::len);
+        assert!(is_result || name.contains("mean") && found.is_none(), "{name} of {shape:?}");
     }
 }
 
-impl FromPrimitive for Plain {
-    fn from_i64(n: i64) -> Option<Self> {
-        f64::from_i64(n).map(Self::new)
+#[test]
+fn operations_that_lie() {
+    let _turn = probe::turn();
+    let copied: Vec<_> = forms_of_copied().into_iter().chain(base_operations_of_copied()).collect();
+    for shape in common::sample(2, [[2, 9, 3], [3, 40, 33], [17, 5, 8]]) {
+        assert_lies_do_no_harm(&copied, shape);
     }
-    fn from_u64(n: u64) -> Option<Self> {
-        f64::from_u64(n).map(Self::new)
-    }
-}
-
-impl Element for Plain {
-    fn times(&self, other: &Self) -> Self {
-        *self * *other
-    }
-
-    fn join(self, other: Self) -> Self {
-        self + other
+    for shape in [[2, 17, 1], [9, 1, 2]] {
+        assert_lies_do_no_harm(&forms_of_owned(), shape);
     }
 }

@@ -68,13 +68,7 @@ fn target_in_order() {
     assert_eq!(infer_target(&p("?"), ndarray::Ix2(2, 4)), Ok(p("2x4")));
     assert_eq!(infer_target(&p("?"), 4), Ok(p("4")));
     for target in [usize::MAX, 1 << 63] {
-        assert_eq!(
-            infer_target(&p("?"), target).unwrap_err().to_string(),
-            format!(
-                "cannot broadcast shape ? to [{target}]: axis 0 of the target is {target}, \
-                 expected -1 or a size from 0 to isize::MAX"
-            ),
-        );
+        assert_eq!(infer_target(&p("?"), target).unwrap_err().kind(), ErrorKind::InvalidSize);
     }
 }
 

@@ -82,6 +82,7 @@ cases! {
     shapes: 100
     sums: 100
     exact: 50
+    forms: 20
     batch: 100
     copies: 20
     maps: 20

@@ -83,12 +83,6 @@ fn counts_of_25_bits() -> Result<()> {
 /// IEEE's half has no number above 65504, to which 65519 is rounded.
 #[test]
 fn counts_that_a_type_does_not_have() {
-    let message = |count: usize, call: &str, name: &str| {
-        format!(
-            "cannot take the mean of shape [{count}] {call}: the element type cannot count {count} elements, \
-             use `fused(&x, |&x| f32::from(x)).{name}(…)`"
-        )
-    };
     for count in [65_520, 65_536, 70_000, 1 << 20] {
         let (real, complex) = (arr0(f16::ONE), arr0(Complex::new(f16::ONE, f16::ONE)));
         let (x, z) =
@@ -99,11 +93,11 @@ fn counts_that_a_type_does_not_have() {
         for mean in all_forms(&z.into_dyn()) {
             assert_eq!(mean.expect_err("no mean").kind(), ErrorKind::NoMean);
         }
-        let over = x.mean_axes(0).expect_err("no mean");
-        assert_eq!(over.to_string(), message(count, "over axes [0]", "mean_axes"));
-        let to = x.mean_to(()).expect_err("no mean");
-        assert_eq!(to.to_string(), message(count, "to []", "mean_to"));
-        // the mend that the message names
+        // the mend that the messages name
+        let over = x.mean_axes(0).expect_err("no mean").to_string();
+        assert!(over.contains("`fused(&x, |&x| f32::from(x)).mean_axes(…)`"), "{over}");
+        let to = x.mean_to(()).expect_err("no mean").to_string();
+        assert!(to.contains("`fused(&x, |&x| f32::from(x)).mean_to(…)`"), "{to}");
         let mean = fused(&x, |&x| f32::from(x)).mean_axes(0).expect("a mean of another type").into_scalar();
         assert!((mean - 1.0).abs() < 1e-6, "{mean}");
     }

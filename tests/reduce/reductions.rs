@@ -8,37 +8,10 @@
     reason = "tests"
 )]
 
-use common::{assert_words, kind, sample, scrambled};
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, Axis, ErrorKind, Ix1, ShapeBuilder, arr0, array, s};
+use common::{sample, scrambled};
+use ndarray::{Array, Array1, Array2, ArrayD, Axis, ShapeBuilder, arr0, array, s};
 use ndarray_broadcast::fused;
 use ndarray_broadcast::{keepdims, prelude::*};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Long lanes, blocks and tiles, of numbers and of what is no number.
-#[test]
-fn of_many_elements() {
-    let x =
-        Array3::from_shape_fn((9, 130, 70), |(i, j, k)| ((i * 7919 + j * 104_729 + k * 31) % 10_007) as f64);
-    for view in [x.view(), x.t(), x.slice(s![..;-1, ..;3, ..;-2]), x.view().permuted_axes([1, 0, 2])] {
-        for axes in [&[0][..], &[1], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2]] {
-            let all = view.reduce_axes(axes, f64::NEG_INFINITY, f64::max).unwrap();
-            let mut expected = view.to_owned().into_dyn();
-            let mut sorted = axes.to_vec();
-            sorted.sort_unstable();
-            for &axis in sorted.iter().rev() {
-                expected = expected.fold_axis(Axis(axis), f64::NEG_INFINITY, |&a, &b| a.max(b));
-            }
-            assert_eq!(all, expected, "{axes:?}");
-            let any = view.mapv(|x| x == 10_006.0).reduce_axes(axes, false, |a, b| a | b).unwrap();
-            assert_eq!(any, expected.mapv(|x| x == 10_006.0), "{axes:?}");
-            let mean = view.mean_axes(axes).unwrap();
-            let count = (view.len() / mean.len()) as f64;
-            assert_eq!(mean, view.sum_axes(axes).unwrap() / count, "{axes:?}");
-        }
-    }
-    let one: Array1<f64> = x.reduce_axes([0, -1], 0.0, f64::max).unwrap();
-    assert_eq!(one.len(), 130);
-}
 
 /// Around every length at which lanes are reduced in another way, adjacent and not.
 #[test]
@@ -82,131 +55,6 @@ fn of_rows() {
             assert_eq!(twice.reduce_axes(1, 0, |a, b| a ^ b).unwrap(), ndarray::stack![Axis(0), bits, bits]);
         }
     }
-}
-
-/// The order is always the same, for reductions of one array and of a closure's results. A count takes more terms than the
-/// element type of the mask holds.
-#[test]
-fn the_same_to_the_last_bit() {
-    let x = Array2::from_shape_fn((700, 300), |(i, j)| 1.0 / (1 + i * 300 + j) as f32);
-    let sum = |x: &ndarray::ArrayRef2<f32>| x.reduce_axes([0, 1], 0.0, |a, b| a + b).unwrap().into_scalar();
-    assert_eq!(sum(&x).to_bits(), sum(&x.clone()).to_bits());
-    let of_closure = |x: &ndarray::ArrayRef2<f32>| {
-        fused(x, |&x| x).reduce_to((), 0.0, |a, b| a + b).unwrap().into_scalar()
-    };
-    assert_eq!(of_closure(&x).to_bits(), of_closure(&x.clone()).to_bits());
-    let mask = Array2::from_shape_fn((1000, 300), |(i, _)| i % 3 == 0);
-    let count: Array1<usize> = fused(&mask, |&m| usize::from(m)).reduce_to(300, 0, |a, b| a + b).unwrap();
-    assert_eq!(count, Array1::from_elem(300, 334));
-}
-
-#[test]
-fn of_no_elements() {
-    let none = Array2::<f64>::zeros((0, 3));
-    assert_eq!(none.reduce_axes(0, 7.0, f64::max), Ok(array![7.0, 7.0, 7.0]));
-    assert_eq!(none.reduce_axes(1, 7.0, f64::max), Ok(Array1::zeros(0)));
-    assert_eq!(none.sum_in_dim((3, 1), [1, 0]), Ok(Array2::zeros((3, 1))));
-    assert_eq!(none.mean_axes(1), Ok(Array1::zeros(0)));
-    assert_eq!(none.mean_axes([]), Ok(none.clone()));
-    assert_eq!(arr0(3.0).mean_axes([]), Ok(arr0(3.0)));
-    assert_eq!(arr0(3).reduce_axes([], 0, |a, b| a + b), Ok(arr0(3)));
-    assert_eq!(arr0(3).sum_in_dim((), []), Ok(arr0(3)));
-    assert_eq!(kind(Array3::<f32>::zeros((2, 0, 2)).mean_axes(keepdims(1))), "NoMean");
-    assert_eq!(kind(array![1, 2, 4].mean_axes(0)), "NoMean");
-}
-
-#[test]
-fn words() {
-    let x = Array::<i8, _>::ones((2, 3, 4));
-    let out_of_bounds = |result: Result<ArrayD<i8>, _>, message: &str| {
-        assert_words(result, "AxisOutOfBounds", message, ErrorKind::OutOfBounds);
-    };
-    out_of_bounds(
-        x.sum_axes([0, -4, 3]).map(Array::into_dyn),
-        "cannot sum shape [2, 3, 4] over axes [0, -4, 3]: axis -4 is out of bounds for 3 axes of the array",
-    );
-    out_of_bounds(
-        x.reduce_axes(&[-1, 3][..], 0, i8::max),
-        "cannot reduce shape [2, 3, 4] over axes [-1, 3]: axis 3 is out of bounds for 3 axes of the array",
-    );
-    out_of_bounds(
-        x.sum_in_dim([3], -9).map(Array::into_dyn),
-        "cannot sum shape [2, 3, 4] with its axes [-9] to [3]: axis -9 is out of bounds for 3 axes of the array",
-    );
-    let repeated = "cannot sum shape [2, 3, 4] over axes [1, -2]: axis 1 is named more than once";
-    assert_words(x.sum_axes([1, -2]), "DuplicateAxis", repeated, ErrorKind::Unsupported);
-    let repeated =
-        "cannot sum shape [2, 3, 4] with its axes [-1, 2] to [4, 4]: axis 2 is named more than once";
-    assert_words(x.sum_in_dim((4, 4), [-1, 2]), "DuplicateAxis", repeated, ErrorKind::Unsupported);
-    assert_words(
-        x.sum_in_dim((4, 2), [2, 1]),
-        "Incompatible",
-        "cannot sum shape [2, 3, 4] with its axes [2, 1] to [4, 2]: \
-         axis 1 has sizes 3 and 2, expected equal sizes or 1 in the target",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        x.sum_in_dim((4, 3), 2),
-        "AxisCount",
-        "cannot sum shape [2, 3, 4] with its axes [2] to [4, 3]: \
-         1 axis named, expected 2, one for each axis of the target",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        x.sum_in_dim((4, -3), [2, 1]),
-        "InvalidSize",
-        "cannot sum shape [2, 3, 4] with its axes [2, 1] to [4, -3]: \
-         axis 1 of the target is -3, expected a size from 0 to isize::MAX",
-        ErrorKind::RangeLimited,
-    );
-    assert_words(
-        Array2::<f64>::zeros((0, 3)).mean_axes(keepdims(-2)),
-        "NoMean",
-        "cannot take the mean of shape [0, 3] over axes [-2]: there is no mean of 0 elements",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        Array1::<i8>::zeros(200).mean_axes(0),
-        "NoMean",
-        "cannot take the mean of shape [200] over axes [0]: \
-         the element type does not hold fractions, use `fused(&x, |&x| f64::from(x)).mean_axes(…)`",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        fused((&x, &array![1_i8, 2]), |a, b| a * b).reduce_to(4, 0, i8::max),
-        "Incompatible",
-        "cannot broadcast shapes [2, 3, 4] and [2] together: axis 2 has sizes 4 and 2, expected equal sizes or 1",
-        ErrorKind::IncompatibleShape,
-    );
-    assert_words(
-        fused(&x, |&a| a).reduce_to(3, 0, i8::max),
-        "Incompatible",
-        "cannot reduce shape [2, 3, 4] to [3]: \
-         axis 2 has sizes 4 and 3, expected equal sizes or 1 in the target",
-        ErrorKind::IncompatibleShape,
-    );
-}
-
-/// A panic of the operation leaves nothing behind that is dropped twice.
-#[test]
-fn operations_that_panic() {
-    let x = Array2::from_shape_fn((40, 30), |(i, j)| (i * 30 + j).to_string());
-    for limit in [0, 1, 7, 500, 1169] {
-        let calls = AtomicUsize::new(0);
-        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            x.reduce_axes(0, String::new(), |a, b| {
-                assert!(calls.fetch_add(1, Ordering::Relaxed) < limit, "on purpose");
-                a.max(b)
-            })
-        }));
-        assert!(caught.is_err());
-    }
-    let longest: Array<String, Ix1> = x.reduce_axes(0, String::new(), Ord::max).unwrap();
-    assert_eq!(longest[9], "999");
-    assert_eq!(
-        x.into_dyn().reduce_axes(&[][..] as &[usize], String::new(), Ord::max).unwrap().shape(),
-        [40, 30]
-    );
 }
 
 /// `[]` names no axes and needs no annotation: each form gives the array itself.

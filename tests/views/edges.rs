@@ -9,7 +9,6 @@ use ndarray_broadcast::{
     const_broadcast_shape,
 };
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 /// All orders of the sizes.
 fn orders(sizes: &[usize]) -> BTreeSet<Vec<usize>> {
@@ -155,11 +154,9 @@ fn about_64_axes() {
     }
 }
 
-/// The time for all of it together is generous: what is guarded against would never end.
 #[test]
-fn hostile_shapes_are_refused_at_once() {
+fn hostile_shapes_are_refused() {
     const AXES: usize = 10_000;
-    let start = Instant::now();
     let array = empty(&[2]);
     let (twos, ones, max) = (vec![2; AXES], vec![1; AXES], vec![usize::MAX; AXES]);
     let list: Vec<usize> = (0..AXES).collect();
@@ -190,7 +187,6 @@ fn hostile_shapes_are_refused_at_once() {
     assert_eq!(array.broadcast_axes(&[&ones[1..], &[2]].concat(), &list[..AXES - 1]).map(|v| v.len()), Ok(2));
     let many = vec![deep.view(); 100];
     assert_eq!(broadcast_views(&many).map(|views| views.len()), Ok(100));
-    assert!(start.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
@@ -229,8 +225,8 @@ fn the_const_joint_shape_refuses_an_overflow() {
 fn axis_sets_come_from_all_that_names_axes() {
     let set = AxisSet::from_signed(&[2, 0], 3).expect("axes of three");
     assert_eq!(AxisSet::from([2, 0, 2]), set);
-    assert_eq!(AxisSet::from([Axis(2), Axis(0)]), set);
     assert_eq!(AxisSet::from(&[0, 2][..]), set);
+    assert_eq!(AxisSet::from([Axis(2), Axis(0)]), set);
     assert_eq!([0, 2, 0].into_iter().collect::<AxisSet>(), set);
     assert_eq!([Axis(0), Axis(2)].into_iter().collect::<AxisSet>(), set);
     assert_eq!((set.to_string(), AxisSet::default().to_string()), ("[0, 2]".to_owned(), "[]".to_owned()));

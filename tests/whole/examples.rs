@@ -6,6 +6,7 @@ use approx::assert_relative_eq;
 use autodiff::{Result, Tape, Tensor, Var, train};
 use example::{Parameters, Prediction, with_crate};
 use ndarray::{Array2, Axis, array};
+use ndarray_broadcast::ErrorKind;
 use shape_check::check;
 use std::panic::catch_unwind;
 
@@ -58,11 +59,8 @@ fn a_shape_that_does_not_fit_is_an_error_in_one_and_a_panic_in_the_other() {
         parameters.bias = vec![0.5; len].into();
         parameters
     };
-    assert_eq!(
-        with_crate::predict(&x, &of_bias(2)).err().unwrap().to_string(),
-        "cannot broadcast shape [2] to output [7, 3]: \
-         axis 1 has sizes 2 and 3, expected equal sizes or 1 in the operand",
-    );
+    let error = with_crate::predict(&x, &of_bias(2)).err().unwrap();
+    assert_eq!((error.kind(), error.shapes().join(" ")), (ErrorKind::Incompatible, "[2] [7, 3]".into()));
     assert!(catch_unwind(|| with_ndarray::predict(&measured(), &of_bias(2))).is_err());
 }
 
@@ -255,19 +253,15 @@ fn values() {
 fn shapes_that_do_not_fit() {
     let mut tape = Tape::default();
     let (x, y) = (tape.leaf(Tensor::ones(vec![2, 3])), tape.leaf(Tensor::ones(vec![2])));
-    assert_eq!(
-        tape.add(x, y).unwrap_err().to_string(),
-        "cannot broadcast shapes [2, 3] and [2] together: axis 1 has sizes 3 and 2, expected equal sizes or 1",
-    );
+    let error = tape.add(x, y).unwrap_err();
+    assert_eq!((error.kind(), error.axis()), (ErrorKind::Incompatible, Some(1)));
     assert!(tape.layer_norm(x, y, x).is_err());
     assert!(tape.softmax_cross_entropy(x, Tensor::ones(vec![2])).is_err());
     assert!(tape.mean(x, 2).is_err());
     let (weight, bias) = (tape.leaf(Tensor::ones(vec![3, 1])), tape.leaf(Tensor::ones(vec![4])));
     assert!(tape.linear(x, y, bias).is_err());
-    assert_eq!(
-        tape.linear(x, weight, bias).unwrap_err().to_string(),
-        "cannot broadcast shape [4] to output [2, 1]: axis 1 has sizes 4 and 1, expected equal sizes or 1 in the operand",
-    );
+    let error = tape.linear(x, weight, bias).unwrap_err();
+    assert_eq!((error.kind(), error.shapes().join(" ")), (ErrorKind::Incompatible, "[4] [2, 1]".into()));
     assert_eq!(tape.leaf(Tensor::ones(vec![1])).0, 4, "an error records nothing");
 }
 

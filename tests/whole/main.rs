@@ -1,13 +1,11 @@
-//! The crate as a whole: its types, elements of every kind, its agreement with NumPy, results larger than memory, threads, little
+//! The crate as a whole: its types, elements of every kind, results larger than memory, threads, little
 //! stack, a tape built on the crate, the bugs that fuzzing found, large arrays of random shapes, and what its pages show.
 #![allow(clippy::duplicate_mod, reason = "the examples share their command line")]
 
-mod differential;
 mod documents;
 mod elements;
 mod errors;
 mod examples;
-mod hooked;
 #[cfg(target_pointer_width = "64")]
 mod memory;
 mod messages;

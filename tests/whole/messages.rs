@@ -1,19 +1,20 @@
-//! Every message, word for word: each line of `tests/messages.txt` is a call in words, and below it what `Debug` prints of
-//! its error. Each call is made in every form that the crate has.
+//! Every message, word for word: a block of `tests/messages.txt` begins with a call in words, and below it stands what its error
+//! prints. Each call is made in every form that the crate has. Other blocks are written by tests of this and other programs.
 
 use common::narrow::Half;
-use common::{Table, empty, is_blessing, refused};
-use ndarray::{Array0, ArrayD, ArrayViewD, Axis, ErrorKind, arr0};
+use common::{Blocks, blocks, empty, refused};
+use ndarray::{Array0, ArrayD, ArrayViewD, Axis, arr0};
 use ndarray_broadcast::partial::{
     PartialShape, Plan, ResultRule, decide_result, infer_axes, infer_batch, infer_in_dim, infer_result_shape,
     infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, Signature, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_shapes,
-    broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused, reduction_axes,
-    resolve_target,
+    AxisSet, BroadcastError, ErrorKind, Signature, broadcast_apply, broadcast_arrays, broadcast_map,
+    broadcast_shapes, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused,
+    reduction_axes, resolve_target,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
+use std::fs;
 
 type Outcome = Result<(), BroadcastError>;
 
@@ -194,9 +195,7 @@ fn sum_over(name: &str, shape: &[usize], axes: &[usize]) -> Vec<Outcome> {
         ],
     };
     // where the result with its axes is another, its message is too
-    if name == "sum_over_keepdims"
-        || refused(outcomes[0].clone()).kind() != ndarray_broadcast::ErrorKind::TooLarge
-    {
+    if name == "sum_over_keepdims" || refused(outcomes[0].clone()).kind() != ErrorKind::TooLarge {
         outcomes.push(delta.sum_axes(keepdims(axes)).map(drop));
     }
     outcomes.extend(fixed().into_iter().flatten());
@@ -389,65 +388,64 @@ fn facts(error: &BroadcastError) -> String {
     format!("{:?} {:?} {:?} {:?} {reason}", error.kind(), error.axis(), error.sizes(), error.operands())
 }
 
-/// An error of arrays, and that of partial shapes with the same sizes. Beside a size that no axis has, or memory that no array
-/// has, a partial shape may be right.
-fn differ(error: &BroadcastError, partial: Outcome) -> Option<String> {
-    use ndarray_broadcast::ErrorKind::{InvalidSize, TooLarge};
-    let Err(partial) = partial else {
-        return (error.kind() != TooLarge).then(|| "partial shapes succeed".to_owned());
-    };
-    if partial.kind() != error.kind() && matches!(error.kind(), InvalidSize | TooLarge) {
-        return None;
+/// Asserts that an error of arrays is that of partial shapes with the same sizes. Beside a size that no axis has, or memory that
+/// no array has, a partial shape may be right.
+fn assert_same(error: &BroadcastError, partial: Outcome, call: &str) {
+    match partial {
+        Ok(()) => assert_eq!(error.kind(), ErrorKind::TooLarge, "{call}: partial shapes succeed"),
+        Err(partial) if partial.kind() == error.kind() => assert_eq!(facts(error), facts(&partial), "{call}"),
+        Err(_) => {
+            assert!(matches!(error.kind(), ErrorKind::InvalidSize | ErrorKind::TooLarge), "{call}: {error}");
+        }
     }
-    let (facts, others) = (facts(error), facts(&partial));
-    (facts != others).then(|| format!("arrays: {facts}\nshapes: {others}"))
 }
 
-/// ndarray's kind for the kind of an error, by its name.
-fn in_ndarray(name: &str) -> ErrorKind {
-    match name {
-        "Overflow" | "TooLarge" => ErrorKind::Overflow,
-        "InvalidSize" => ErrorKind::RangeLimited,
-        "AxisOutOfBounds" => ErrorKind::OutOfBounds,
-        "DuplicateAxis" | "InvalidText" => ErrorKind::Unsupported,
-        _ => ErrorKind::IncompatibleShape,
-    }
+/// The blocks below calls. The other blocks belong to tests, whose names have a colon.
+fn calls() -> Blocks {
+    blocks().into_iter().filter(|(first, _)| !is_test(first)).collect()
+}
+
+fn is_test(first: &str) -> bool {
+    first.split(' ').next().is_some_and(|word| word.ends_with(':'))
 }
 
 #[test]
 fn every_message() {
-    let (mut table, mut faults, mut compared) = (Table::read("messages.txt"), Vec::new(), 0);
-    for (call, expected) in &mut table.blocks {
-        if let Some((partial, error)) = as_partial(call).zip(outcomes(call).swap_remove(0).err()) {
+    let (mut found, mut compared) = (Blocks::new(), 0);
+    for call in calls().into_keys() {
+        let errors: Vec<_> = outcomes(&call).into_iter().map(refused).collect();
+        if let Some(partial) = as_partial(&call) {
             compared += 1;
-            faults.extend(differ(&error, partial).map(|fault| format!("{call}\n{fault}")));
+            assert_same(&errors[0], partial, &call);
         }
-        for (form, outcome) in outcomes(call).into_iter().enumerate() {
-            let Err(error) = outcome else {
-                faults.push(format!("{call}\nform {form} succeeds"));
-                continue;
-            };
-            if form == 0 && is_blessing() {
-                *expected = format!("{error:?}");
-            }
-            let (name, message) = expected.split_once(": ").unwrap_or_default();
-            for fault in common::faults(&error, name, message, in_ndarray(name)) {
-                faults.push(format!("{call}\nform {form}, {fault}"));
-            }
-        }
+        let said: Vec<_> = errors.iter().map(common::said).collect();
+        assert!(said.iter().all(|form| *form == said[0]), "{call}\n{}", said.join("\n"));
+        found.extend(said.into_iter().next().map(|said| (call, said)));
     }
     assert!(compared > 0);
-    table.finish(faults);
-    if !is_blessing() {
-        Table::read("pictures.txt").finish(Vec::new());
-    }
+    common::assert_blocks(&found);
+}
+
+/// A block of a test that is gone would stay in the table.
+#[test]
+fn every_block_belongs_to_a_test() {
+    let folders = fs::read_dir(env!("CARGO_MANIFEST_DIR")).expect("the folder of the tests");
+    let folders = folders.map(|entry| entry.expect("an entry").path());
+    let files = folders.flat_map(|path| match fs::read_dir(&path) {
+        Ok(inner) => inner.map(|entry| entry.expect("an entry").path()).collect(),
+        Err(_) => vec![path],
+    });
+    let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let sources: String = sources.map(|path| fs::read_to_string(path).expect("a text")).collect();
+    let is_dead = |first: &String| is_test(first) && !sources.contains(&format!("\"{first}\""));
+    let dead: Vec<_> = blocks().into_keys().filter(is_dead).collect();
+    assert!(dead.is_empty(), "no test writes these blocks of tests/messages.txt: {dead:?}");
 }
 
 /// Forms of one call have equal errors, although other functions make them.
 #[test]
 fn errors_are_equal_if_they_print_the_same() {
-    let calls = Table::read("messages.txt").blocks;
-    let errors: Vec<_> = calls.keys().flat_map(|call| outcomes(call)).filter_map(Result::err).collect();
+    let errors: Vec<_> = calls().keys().flat_map(|call| outcomes(call)).filter_map(Result::err).collect();
     let printed: Vec<_> = errors.iter().map(|error| format!("{error:?} {error:#}")).collect();
     let mut equal = 0;
     for (i, error) in errors.iter().enumerate() {

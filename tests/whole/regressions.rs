@@ -7,11 +7,14 @@ use ndarray_broadcast::prelude::*;
 #[test]
 fn a_huge_base_without_elements() {
     let (one, mut calls) = (array![1.0, 2.0], 0);
-    let result =
-        one.batch::<Ix0>().expect("a base").map([1_usize << 61, 0], |_, base: ArrayViewMut2<'_, f64>| {
+    let result = one.batch::<Ix0>().expect("a base").zip_map(
+        (),
+        [1_usize << 61, 0],
+        |_, base: ArrayViewMut2<'_, f64>| {
             assert_eq!(base.dim(), (1 << 61, 0));
             calls += 1;
-        });
+        },
+    );
     assert_eq!(result.map(|result| result.dim()), Ok((2, 1 << 61, 0)));
     assert_eq!(calls, 2);
 
@@ -19,7 +22,7 @@ fn a_huge_base_without_elements() {
     let turned = huge.slice(ndarray::s![.., ..;-1, ..]);
     let count =
         |base: ArrayView2<'_, f64>, mut out: ndarray::ArrayViewMut0<'_, usize>| out[()] = base.nrows();
-    assert_eq!(turned.batch::<Ix2>().expect("a base").map((), count), Ok(array![1 << 61, 1 << 61]));
+    assert_eq!(turned.batch::<Ix2>().expect("a base").zip_map((), (), count), Ok(array![1 << 61, 1 << 61]));
 }
 
 /// The stride of an axis without steps was negated: a panic in debug builds.
@@ -36,7 +39,7 @@ fn a_stride_that_cannot_be_negated() {
 
     let base = row.batch::<Ix2>().expect("a base");
     assert_eq!(base.add(&base), Ok(array![[2, 4, 6]]));
-    let copy = base.map((1, 3), |from, mut to: ArrayViewMut2<'_, i32>| to.assign(&from));
+    let copy = base.zip_map((), (1, 3), |from, mut to: ArrayViewMut2<'_, i32>| to.assign(&from));
     assert_eq!(copy, Ok(array![[1, 2, 3]]));
     let rows = row.batch::<Ix1>().expect("a base");
     let sums = rows.zip_map(&rows, 1, |x, y, mut sum: ArrayViewMut1<'_, i32>| sum[0] = x.dot(&y));

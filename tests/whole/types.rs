@@ -11,8 +11,8 @@ use ndarray_broadcast::partial::{
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, batch_broadcast_all,
-    bounds::SignatureShapes, broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
+    AxisSet, Batch, BroadcastError, ErrorKind, Signature, base_op, batch_broadcast, bounds::SignatureShapes,
+    broadcast_apply, broadcast_arrays, broadcast_map, broadcast_to_match_in_place,
     broadcast_to_match3_in_place, broadcast_views, fused,
 };
 use num_complex::Complex;
@@ -189,8 +189,6 @@ fn assert_batches<A: PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     let (x, y) = (bases.batch::<Ix1>().unwrap(), one.batch::<Ix1>().unwrap());
     assert_is(&y.expand_batch(2).unwrap().into_view(), of, &[5, 6, 5, 6]);
     assert_is(&batch_broadcast(&x, &y).unwrap().1.into_view(), of, &[5, 6, 5, 6]);
-    assert_is(&batch_broadcast_all((&y, &x)).unwrap().0.into_view(), of, &[5, 6, 5, 6]);
-    assert_is(&batch_broadcast_all(&[x, x][..]).unwrap()[1].into_view(), of, &[1, 2, 3, 4]);
     let same = |p: &A, q: &A| u8::from(p == q) + 2 * u8::from(*p == of(1));
     let compare = |p: ArrayView1<'_, A>, q: ArrayView1<'_, A>, mut out: ArrayViewMut1<'_, u8>| {
         out.indexed_iter_mut().for_each(|(i, out)| *out = same(&p[i], &q[i]));
@@ -202,7 +200,8 @@ fn assert_batches<A: PartialEq + Debug>(of: &impl Fn(u8) -> A) {
     let mut out = Array2::zeros((2, 2));
     x.zip_map_into(&y, &mut out, compare).unwrap();
     assert_eq!(out, found);
-    let alike = x.map(2, |p: ArrayView1<'_, A>, out: ArrayViewMut1<'_, u8>| compare(p, p, out)).unwrap();
+    let alike =
+        x.zip_map((), 2, |p: ArrayView1<'_, A>, out: ArrayViewMut1<'_, u8>| compare(p, p, out)).unwrap();
     assert!(alike.iter().all(|n| n % 2 == 1), "each element is itself");
 }
 

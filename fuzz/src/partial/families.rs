@@ -50,7 +50,7 @@ pub(super) fn families(input: &mut Input<'_>) {
             let [own, target] = &operands;
             let axes = input.axes(2);
             let ways = worlds(&operands, TOP);
-            let distinct = AxisSet::from(&axes[..]).len() == axes.len();
+            let distinct = AxisSet::from(&axes[..]).as_slice().len() == axes.len();
             let along = |shape: &[usize], to: &[usize]| {
                 let others = without_axes(to.len(), &axes);
                 distinct

@@ -2,8 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-use super::panels::{MAX_ROWS, NARROW, WIDE};
-use super::{Dropped, ElementInfo, ErasedNest, InputSet, Loop, OPERANDS, RawInputs, StridedAxes};
+use super::erased::ErasedNest;
+use super::loops::{ElementInfo, InputSet, Loop, MAX_ROWS, NARROW, OPERANDS, WIDE};
+use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
 use core::ptr::null_mut;
@@ -97,6 +98,18 @@ impl ErasedNest {
         }
     }
 
+    /// Moves the longest kept loop next to short lanes, if the loop there is too short for rows and no input moves along both.
+    pub(super) fn lengthen_rows(&mut self) {
+        let [outer @ .., row, lane] = &self.loops[..] else { return };
+        let last = outer.len();
+        let stays = |l: &Loop| (1..self.operands.count).all(|k| l.strides[k] == 0 || row.strides[k] == 0);
+        let free = (0..last).filter(|&place| outer[place].kept && stays(&outer[place]));
+        let is_short = row.kept && row.len < NARROW && !lane.kept && lane.len < WIDE;
+        if let Some(place) = free.max_by_key(|&place| outer[place].len).filter(|_| is_short) {
+            self.loops[place..=last].rotate_left(1);
+        }
+    }
+
     /// How often each element of input `k` is read, if these are plain numbers, else 1.
     fn reads(&self, k: usize) -> usize {
         let again = self.loops.iter().filter(|l| self.operands.plain.contains(k) && l.strides[k] == 0);
@@ -146,21 +159,27 @@ impl ErasedNest {
         count
     }
 
-    /// Whether loop `i` belongs outside loop `j`. The first operand from `first` on that moves along both by different strides
-    /// decides. Where none does, kept loops have the order of the axes, and the longer one of two reduced loops is inside. A
-    /// reduced loop along which none of these operands moves belongs outside all others.
+    /// Whether loop `i` belongs outside loop `j`, by the strides of the operands from `first` on.
     fn is_outside(&self, i: usize, j: usize, first: usize) -> bool {
-        let (one, other) = (&self.loops[i], &self.loops[j]);
-        let strides = |k: usize| [one, other].map(|l| l.strides[k].unsigned_abs());
-        let moves = |place: usize| (first..self.operands.count).any(|k| strides(k)[place] != 0);
-        let deciding = |&[a, b]: &[usize; 2]| a != 0 && b != 0 && a != b;
-        match (first..self.operands.count).map(strides).find(deciding) {
-            _ if !one.kept && !moves(0) && moves(1) => true,
-            _ if !other.kept && moves(0) && !moves(1) => false,
-            Some([a, b]) => a > b,
-            None if one.kept != other.kept => false,
-            None if one.kept => i < j,
-            None => one.len < other.len,
+        let (one, other, operands) = (&self.loops[i], &self.loops[j], first..self.operands.count);
+        // a reduced loop along which no operand moves is outside of loops along which one does
+        let moves = |l: &Loop| operands.clone().any(|k| l.strides[k] != 0);
+        match (moves(one), moves(other)) {
+            (false, true) if !one.kept => return true,
+            (true, false) if !other.kept => return false,
+            _ => {}
+        }
+        // the first operand that moves along both by different strides decides
+        let mut strides = operands.clone().map(|k| [one, other].map(|l| l.strides[k].unsigned_abs()));
+        if let Some([a, b]) = strides.find(|&[a, b]| a != 0 && b != 0 && a != b) {
+            return a > b;
+        }
+        match (one.kept, other.kept) {
+            // the order of the axes
+            (true, true) => i < j,
+            // the longer one is inside
+            (false, false) => one.len < other.len,
+            _ => false,
         }
     }
 
@@ -223,53 +242,5 @@ impl ErasedNest {
         self.loops.iter_mut().for_each(|l| l.kept = true);
         ensure(self.set_dense(0, at, |_| true) == len, "not one slot for each element");
         self.merge();
-    }
-}
-
-/// The pointer, the bytes of an element and the axes of an output.
-#[derive(Clone, Copy)]
-pub(super) struct RawOutput<'a> {
-    pub(super) at: *mut u8,
-    pub(super) size: usize,
-    pub(super) axes: StridedAxes<'a>,
-}
-
-impl RawOutput<'_> {
-    /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or
-    /// `None` if it is reduced. For the arguments, see [`ErasedNest::build`]. Returns `false` as soon as `add` does.
-    ///
-    /// # Panics
-    /// If the output does not fit the shape, or if an input has more axes.
-    #[inline(always)]
-    pub(super) fn for_each_axis(
-        &self,
-        shape: &[usize],
-        dropped: Dropped<'_>,
-        inputs: &RawInputs<'_>,
-        mut add: impl FnMut(usize, Option<isize>) -> bool,
-    ) -> bool {
-        let StridedAxes { sizes, strides } = self.axes;
-        for own in inputs.shapes() {
-            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
-        }
-        ensure(sizes.len() <= shape.len(), "the output has more axes than the shape");
-        let (leading, mut left) = (shape.len() - sizes.len(), sizes.len());
-        for (axis, &len) in shape.iter().enumerate().rev() {
-            let mut stride = None;
-            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
-                ensure(left > 0, "the shape has an axis that the output has not");
-                left -= 1;
-                ensure(
-                    sizes[left] == len || sizes[left] == 1,
-                    "an axis of the output does not fit the shape",
-                );
-                stride = (sizes[left] == len).then(|| strides[left].wrapping_mul(self.size.cast_signed()));
-            }
-            if !add(axis, stride) {
-                return false;
-            }
-        }
-        ensure(left == 0, "the output has an axis that the shape has not");
-        true
     }
 }

@@ -1,10 +1,17 @@
-//! The last axes of arrays: the layout that all their bases share.
+//! The last axes of arrays: the layout that all their bases share, and passes over them.
 
-#![forbid(unsafe_code)]
-
-use super::{Elements, Inputs, Output, StridedAxes};
+use super::arrays::{Inputs, Output};
+use super::elements::Elements;
+use super::erased::{ErasedNest, Nest};
+use super::loops::Pointers;
+use super::operands::StridedAxes;
+use crate::kernel::ensure;
+use core::cell::Cell;
+use core::marker::PhantomData;
 use core::ptr::NonNull;
-use ndarray::{ArrayBase, ArrayRef, Axis, Dimension, RawData, ShapeBuilder, StrideShape};
+use ndarray::{
+    ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, RawData, ShapeBuilder, StrideShape,
+};
 
 /// The sizes and strides of a base. Strides may be negative, but `from_shape_ptr` refuses such: the view starts at the other end
 /// of these axes, and then they are inverted.
@@ -95,5 +102,99 @@ impl<'a, T, B: Dimension> BaseOutput<'a, T, B> {
     pub(crate) fn of(out: Output<'a, T>, base: usize) -> Self {
         let (batch, base) = out.axes.split(base);
         Self { batch: Output { axes: batch, ..out }, form: Form::new(base) }
+    }
+}
+
+/// A pass over the batch axes of arrays. At each index it makes views of the last axes, the bases. A pointer leads to a base,
+/// which may be empty.
+pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
+    forms: &'n F,
+    out: &'n Form<B>,
+    /// Invariant in `T`, because the pass hands out mutable views; sent as a `T` is.
+    arrays: PhantomData<(&'a E, Cell<T>)>,
+}
+
+impl<T, E, F, B: Dimension> Clone for Bases<'_, '_, T, E, F, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, E, F, B: Dimension> Copy for Bases<'_, '_, T, E, F, B> {}
+
+/// The forms of the bases of one to three inputs.
+///
+/// # Safety
+/// `views` makes a view from each pointer and the form at its place.
+pub(crate) unsafe trait Forms<'a, E: Elements> {
+    type Views;
+
+    /// # Safety
+    /// Each pointer leads to a base with the form at its place, borrowed for `'a`.
+    unsafe fn views(&self, at: &Pointers) -> Self::Views;
+}
+
+macro_rules! forms {
+    ($($T:ident $B:ident $k:tt $at:literal),+) => {
+        // SAFETY: The macro writes the same code for every place.
+        unsafe impl<'a, $($T: 'a, $B: Dimension),+> Forms<'a, ($($T,)+)> for ($(Form<$B>,)+) {
+            type Views = ($(ArrayView<'a, $T, $B>,)+);
+
+            #[inline(always)]
+            unsafe fn views(&self, at: &Pointers) -> Self::Views {
+                // SAFETY: The caller promises each base. A form's layout reaches the same elements as the form, from its own
+                // start on. An empty base has none, so its pointer is not used.
+                ($(self.$k.inverted(unsafe {
+                    ArrayView::from_shape_ptr(self.$k.layout.clone(), self.$k.start(at[$at].cast::<$T>()).cast_const())
+                }),)+)
+            }
+        }
+    };
+}
+forms!(T A 0 1);
+forms!(T A 0 1, U B 1 2);
+forms!(T A 0 1, U B 1 2, V C 2 3);
+
+impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, 'a, T, E, F, B>> {
+    /// A nest over the batch axes of `out`; `None` if there is no index.
+    ///
+    /// # Panics
+    /// If the batch axes of an input do not broadcast to those of `out`.
+    pub(crate) fn of_bases(
+        erased: &'n mut ErasedNest,
+        inputs: &'n BaseInputs<'a, E, F>,
+        out: &'n mut BaseOutput<'_, T, B>,
+    ) -> Option<Self> {
+        let BaseInputs { inputs, forms, bases } = inputs;
+        let mut of_batches = inputs.raw;
+        for (sizes, base) in of_batches.sizes.iter_mut().zip(bases) {
+            *sizes = &sizes[..sizes.len() - base];
+        }
+        let batch = Output { at: out.batch.at, axes: out.batch.axes, array: PhantomData::<&mut T> };
+        if erased.build(batch.axes.sizes, Some(batch.raw()), None, &of_batches) {
+            return None;
+        }
+        erased.arrange(0);
+        Some(Self { erased, pass: Bases { forms, out: &out.form, arrays: PhantomData } })
+    }
+}
+
+impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T, E, F, B>> {
+    /// Calls `visit` with the bases at each index.
+    #[inline]
+    pub(crate) fn for_each(self, mut visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>)) {
+        let Bases { forms, out, .. } = self.pass;
+        ensure(self.erased.has_distinct_outputs(), "two bases of the output share elements");
+        self.erased.for_each_block(&mut |block| {
+            block.for_each(&block.at, E::COUNT, |at| {
+                // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index
+                // leads. The views do not outlive the call. For layouts, see `Forms::views`.
+                unsafe {
+                    let start = out.start(at[0].cast::<T>());
+                    let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout.clone(), start));
+                    visit(forms.views(at), view);
+                }
+            });
+        });
     }
 }

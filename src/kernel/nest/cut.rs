@@ -2,12 +2,17 @@
 
 #![forbid(unsafe_code)]
 
-use super::arrange::RawOutput;
-use super::panels::{NARROW, Panels, WIDE};
-use super::{Dropped, ErasedNest, InputSet, Loop, ONE_BY_ONE, OPERANDS, Pointers, RawInputs, SMALL_NEST};
-use crate::kernel::memory::Gather;
+use super::erased::ErasedNest;
+use super::loops::{
+    ElementInfo, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE,
+    is_dense,
+};
+use super::operands::{Dropped, RawInputs, RawOutput};
+use super::panels::scaled;
+use crate::kernel::memory::{CACHE_LINE, STACK_BYTES};
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
+#[derive(Clone, Copy)]
 pub(crate) struct Block {
     pub(super) at: Pointers,
     /// The loop from row to row.
@@ -19,6 +24,9 @@ pub(crate) struct Block {
     pub(super) steps: Loop,
     /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
     pub(super) moving: Option<InputSet>,
+    /// The inputs to copy before there is a row loop: they are plain numbers with gaps along a row. Only blocks of few elements
+    /// have them.
+    pub(super) copied: InputSet,
 }
 
 impl ErasedNest {
@@ -50,19 +58,8 @@ impl ErasedNest {
         self.operands.plain.contains(k)
     }
 
-    /// What copies the elements of input `k`, if they are plain numbers.
-    pub(crate) fn gather(&self, k: usize) -> Gather {
-        self.operands.info.gathers[k]
-    }
-
-    /// The first element of operand `k`.
-    #[inline(always)]
-    pub(crate) fn pointer(&self, k: usize) -> *const u8 {
-        self.operands.at[k]
-    }
-
-    /// Calls `then` with blocks of the two innermost loops.
-    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(&Block)) {
+    /// A block of the two innermost loops, and the loops outside.
+    pub(super) fn block(&self) -> (Block, &[Loop]) {
         let (mut block, mut outer) = (Block::new(self.operands.at), &self.loops[..]);
         for l in [&mut block.row, &mut block.rows] {
             if let Some((inner, others)) = outer.split_last() {
@@ -70,48 +67,60 @@ impl ErasedNest {
             }
         }
         block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info.row_loops);
-        for_each_index(outer, &self.operands.at, &mut |at| {
-            block.at = *at;
-            then(&block);
-        });
+        (block, outer)
     }
 
-    /// Calls `then` with each part of at most `tile[i]` steps of loop `i`, in order. A part has no loops of one step.
-    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest)) {
-        self.cut_from(0, tile, &mut ErasedNest::new(), then);
+    /// Calls `then` with blocks of the two innermost loops.
+    pub(super) fn for_each_block(&self, then: &mut dyn FnMut(&Block)) {
+        let (mut block, outer) = self.block();
+        block.for_each_along(outer, &self.operands.at, then);
     }
 
-    /// [`for_each_tile`](Self::for_each_tile) of a nest whose loops outside of the one at `place` are cut. Each part is made in
-    /// `scratch`.
+    /// Cuts the nest into tiles of at most `tile[i]` steps of loop `i`. Calls `then` with the first one of those with the same
+    /// loops, and with the loops from one to the next. A tile has no loops of one step.
+    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest, &[Loop])) {
+        self.cut_from(0, tile, &mut ErasedNest::new(), &mut Loops::new(), then);
+    }
+
+    /// [`for_each_tile`](Self::for_each_tile) of a nest whose loops outside of the one at `place` are cut, with the loops between
+    /// `tiles`. The first tile is made in `scratch`.
     fn cut_from(
         &mut self,
         place: usize,
         tile: &[usize],
         scratch: &mut ErasedNest,
-        then: &mut dyn FnMut(&mut ErasedNest),
+        tiles: &mut Loops,
+        then: &mut dyn FnMut(&mut ErasedNest, &[Loop]),
     ) {
         let Some(&whole) = self.loops.get(place) else {
             scratch.copy_from(self);
             scratch.loops.retain(|l| l.len > 1);
-            return then(scratch);
+            return then(scratch, tiles);
         };
-        let (at, most) = (self.operands.at, tile[place].max(1));
-        for done in (0..whole.len).step_by(most) {
-            self.operands.at = whole.moved(&at, [done; 2]);
-            self.loops[place].len = most.min(whole.len - done);
-            self.cut_from(place + 1, tile, scratch, then);
+        let (at, outside, steps) = (self.operands.at, tiles.len(), tile[place].clamp(1, whole.len));
+        let (full, rest) = (whole.len / steps, whole.len % steps);
+        for (len, count, first) in [(steps, full, 0), (rest, 1, whole.len - rest)] {
+            if len > 0 {
+                self.operands.at = whole.moved(&at, [first; 2]);
+                self.loops[place].len = len;
+                tiles.push(Loop { len: count, strides: scaled(&whole.strides, len), ..whole });
+                self.cut_from(place + 1, tile, scratch, tiles, then);
+                tiles.truncate(outside);
+            }
         }
         (self.operands.at, self.loops[place]) = (at, whole);
     }
 
-    /// The inputs to copy so that there is a row loop for the inner loops.
+    /// The inputs to copy so that there is a row loop for the inner loops. Only plain numbers are copied: without a row loop, elements are
+    /// visited one by one.
     pub(super) fn to_copy(&self) -> InputSet {
         let (sizes, row, last) = (self.sizes(), self.loops_of_row(), self.operands.count - 1);
         let mut moving = InputSet::of(last, |k| row.iter().any(|l| l.strides[k] != 0));
-        let mut copied = InputSet::of(last, |k| moving.contains(k) && !is_dense(row, k, sizes[k]));
+        let is_copied = |k: usize| self.is_plain(k) && moving.contains(k) && !is_dense(row, k, sizes[k]);
+        let mut copied = InputSet::of(last, is_copied);
         // copies of inputs that stay move: they are made until there is a row loop
         for k in 1..=last {
-            if !moving.contains(k) && !self.has_row_of(moving) {
+            if self.is_plain(k) && !moving.contains(k) && !self.has_row_of(moving) {
                 copied.insert(k);
                 moving.insert(k);
             }
@@ -136,7 +145,15 @@ impl Block {
     #[inline(always)]
     pub(super) fn new(at: Pointers) -> Self {
         const ONE: Loop = Loop::ONE_STEP;
-        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None }
+        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None, copied: InputSet::NONE }
+    }
+
+    /// Calls `then` with the block moved to each index of the loops outside.
+    pub(super) fn for_each_along(&mut self, outer: &[Loop], first: &Pointers, then: &mut dyn FnMut(&Block)) {
+        for_each_index(outer, first, &mut |at| {
+            self.at = *at;
+            then(self);
+        });
     }
 
     /// The number of outputs.
@@ -145,10 +162,10 @@ impl Block {
         self.rows.len * self.row.len
     }
 
-    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index of the rows.
+    /// Calls `then` with the pointers of the output and of the first `inputs` inputs at each index of the rows, from `first` on.
     #[inline(always)]
-    pub(super) fn for_each(&self, inputs: usize, mut then: impl FnMut(&Pointers)) {
-        let mut row_at = self.at;
+    pub(super) fn for_each(&self, first: &Pointers, inputs: usize, mut then: impl FnMut(&Pointers)) {
+        let mut row_at = *first;
         for _ in 0..self.rows.len {
             let mut at = row_at;
             for _ in 0..self.row.len {
@@ -156,26 +173,6 @@ impl Block {
                 advance(&mut at, &self.row.strides, inputs);
             }
             advance(&mut row_at, &self.rows.strides, inputs);
-        }
-    }
-
-    /// Calls `then` with the outputs as neighbours that are visited one by one, at each step of the outer reduced loop.
-    pub(super) fn for_each_round(&self, inputs: usize, then: &mut dyn FnMut(&Pointers, &Panels<'_>)) {
-        let mut at = self.at;
-        for round in 0..self.rounds.len {
-            let panels = Panels {
-                count: self.rows.len,
-                panel_strides: &self.rows.strides,
-                width: self.row.len,
-                neighbours: &self.row.strides,
-                moving: InputSet::NONE,
-                steps: self.steps.len,
-                step_strides: &self.steps.strides,
-                is_added: round > 0,
-                overlap: 0,
-            };
-            then(&at, &panels);
-            advance(&mut at, &self.rounds.strides, inputs);
         }
     }
 
@@ -192,10 +189,14 @@ impl Block {
         inputs: &RawInputs<'_>,
     ) -> Option<usize> {
         let (info, count) = (inputs.info, inputs.info.count + 1);
-        let product = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-        let (total, outputs) = (product(shape), product(out.axes.sizes));
-        if total == 0 || total > if total > outputs { ONE_BY_ONE } else { SMALL_NEST } {
+        let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
+        if total == 0 || total > SMALL_NEST {
             return (total == 0).then_some(0);
+        }
+        // contiguous elements to one output are one loop
+        if out.axes.sizes.is_empty() && total <= ONE_BY_ONE && inputs.are_standard(shape) {
+            (self.steps.len, self.steps.strides) = (total, info.sizes.map(usize::cast_signed));
+            return Some(1);
         }
         let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
             let [inner, outer] = match stride {
@@ -210,8 +211,9 @@ impl Block {
                 (l.len, l.strides[0]) = (shape[axis], stride.unwrap_or(0));
             }
             inputs.add_strides(shape, axis, &mut l.strides);
+            let is_lane = stride.is_none() && l.strides[1] == info.sizes[1].cast_signed();
             outer.merge(inner, count);
-            true
+            !is_lane || total <= ONE_BY_ONE
         });
         if !are_few {
             return None;
@@ -221,10 +223,34 @@ impl Block {
             core::mem::swap(&mut self.rows, &mut self.row);
             self.rows.merge(&mut self.row, count);
         }
-        if self.row.len >= NARROW && self.row.strides[0] == size {
+        // one by one, the fewest elements are combined sooner
+        let is_few = total <= ONE_BY_ONE && self.steps.len > 1;
+        if self.row.len >= NARROW && self.row.strides[0] == size && !is_few {
             self.set_moving(&info.sizes, count, info.row_loops);
         }
-        (total <= ONE_BY_ONE || self.moving.is_some()).then(|| self.outputs())
+        // few rows: the error of their sum is small
+        let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
+        (total <= ONE_BY_ONE || are_rows || self.set_copied(size, info)).then(|| self.outputs())
+    }
+
+    /// Finds the inputs to copy so that there is a row loop. Returns whether there are some, nothing is reduced, rows of the output,
+    /// of elements of `size` bytes, are contiguous, and copies of a row fit on the stack.
+    fn set_copied(&mut self, size: isize, info: &ElementInfo) -> bool {
+        let (row, sizes) = (&self.row, &info.sizes);
+        let is_map = self.steps.len == 1 && self.rounds.len == 1;
+        let moving = InputSet::of(info.count, |k| row.strides[k] != 0);
+        self.copied = InputSet::of(info.count, |k| ![0, sizes[k].cast_signed()].contains(&row.strides[k]));
+        let is_row = row.len >= NARROW && row.strides[0] == size && info.row_loops.contains(&moving);
+        let are_plain = self.copied.operands().all(|k| (info.plain)().contains(k));
+        self.moving = Some(moving);
+        is_map && is_row && are_plain && self.copies(info).0 > 0
+    }
+
+    /// How many rows are copied at once, on the stack, and the bytes of a copy.
+    pub(super) fn copies(&self, info: &ElementInfo) -> (usize, usize) {
+        let share = STACK_BYTES / self.copied.operands().count().max(1) / CACHE_LINE * CACHE_LINE;
+        let most = self.copied.operands().map(|k| share / (self.row.len * info.sizes[k])).min();
+        (most.unwrap_or(0), share)
     }
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
@@ -243,7 +269,7 @@ impl Block {
 impl Loop {
     /// Merges this loop into `inner`, if it continues it in the first `count` operands.
     #[inline]
-    fn merge(&mut self, inner: &mut Self, count: usize) {
+    pub(super) fn merge(&mut self, inner: &mut Self, count: usize) {
         if self.len > 1 && self.continues(inner, count) {
             inner.len *= self.len;
             *self = Self::ONE_STEP;
@@ -267,17 +293,4 @@ pub(super) fn for_each_index(loops: &[Loop], at: &Pointers, then: &mut dyn FnMut
         for_each_index(inner, &at, then);
         advance(&mut at, &outer.strides, OPERANDS - 1);
     }
-}
-
-/// Whether the elements of operand `k` are contiguous in the order of the loops.
-#[inline]
-pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
-    let mut width = size.cast_signed();
-    for l in loops.iter().rev() {
-        if l.strides[k] != width {
-            return false;
-        }
-        width *= l.len.cast_signed();
-    }
-    true
 }

@@ -1,19 +1,14 @@
-//! The arrays of a nest: the output, and the inputs.
+//! The operands of a nest without their types: sizes, strides and pointers of the output and of the inputs.
 
 #![forbid(unsafe_code)]
 
-use super::arrange::RawOutput;
-use super::{ElementInfo, Elements, OPERANDS};
+use super::loops::{ElementInfo, OPERANDS};
 use crate::kernel::ensure;
-use crate::kernel::memory::List;
-use crate::kernel::order::AxisOrder;
+use crate::kernel::memory::{AxisOrder, List, StridedSlots};
 use alloc::vec::Vec;
 use core::array::from_fn;
 use core::iter::zip;
-use core::marker::PhantomData;
 use core::mem::replace;
-use core::ops::Deref;
-use ndarray::{ArrayRef, Dimension};
 
 /// The sizes and strides of an array's axes. Strides count elements.
 #[derive(Clone, Copy)]
@@ -47,7 +42,7 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
 }
 
 /// The strides of a shape in standard layout.
-pub(super) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
+pub(crate) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
     let (mut strides, mut len) = (List::filled(shape.len(), 0), 1_usize);
     for (stride, &size) in zip(&mut *strides, shape).rev() {
         *stride = len.cast_signed();
@@ -65,26 +60,6 @@ pub(crate) trait AxisSelection {
 /// The axes of a shape that an output lacks; without a set, the leading ones.
 pub(crate) type Dropped<'a> = Option<&'a dyn AxisSelection>;
 
-/// An array to write to.
-pub(crate) struct Output<'a, T> {
-    pub(super) at: *mut T,
-    pub(super) axes: StridedAxes<'a>,
-    pub(super) array: PhantomData<&'a mut T>,
-}
-
-impl<'a, T> Output<'a, T> {
-    #[inline(always)]
-    pub(crate) fn of<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> Self {
-        let at = array.as_mut_ptr();
-        Self { at, axes: StridedAxes { sizes: array.shape(), strides: array.strides() }, array: PhantomData }
-    }
-
-    #[inline(always)]
-    pub(super) fn raw(self) -> RawOutput<'a> {
-        RawOutput { at: self.at.cast(), size: size_of::<T>(), axes: self.axes }
-    }
-}
-
 /// Arrays that are read together, without their types.
 ///
 /// Not exported; public because [`Inputs`] lead to them.
@@ -95,50 +70,6 @@ pub struct RawInputs<'a> {
     pub(super) strides: [&'a [isize]; OPERANDS - 1],
     pub(super) info: &'static ElementInfo,
 }
-
-/// Arrays of elements `E` that are read together.
-pub struct Inputs<'a, E> {
-    pub(super) raw: RawInputs<'a>,
-    pub(super) arrays: PhantomData<&'a E>,
-}
-
-impl<E> Clone for Inputs<'_, E> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<E> Copy for Inputs<'_, E> {}
-
-impl<'a, E> Deref for Inputs<'a, E> {
-    type Target = RawInputs<'a>;
-
-    #[inline(always)]
-    fn deref(&self) -> &RawInputs<'a> {
-        &self.raw
-    }
-}
-
-macro_rules! inputs {
-    ($count:literal: $($A:ident $D:ident $a:ident $k:literal),+) => {
-        impl<'a, $($A, $D: Dimension),+> From<($(&'a ArrayRef<$A, $D>,)+)> for Inputs<'a, ($($A,)+)> {
-            #[inline(always)]
-            fn from(($($a,)+): ($(&'a ArrayRef<$A, $D>,)+)) -> Self {
-                let (mut at, mut sizes, mut strides) =
-                    ([core::ptr::null(); OPERANDS - 1], [&[][..]; OPERANDS - 1], [&[][..]; OPERANDS - 1]);
-                $((at[$k], sizes[$k], strides[$k]) = ($a.as_ptr().cast(), $a.shape(), $a.strides());)+
-                let info = const { &<($($A,)+) as Elements>::INFO };
-                Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }
-            }
-        }
-    };
-}
-inputs!(1: A DA a 0);
-inputs!(2: A DA a 0, B DB b 1);
-inputs!(3: A DA a 0, B DB b 1, C DC c 2);
-inputs!(4: A DA a 0, B DB b 1, C DC c 2, D DD d 3);
-inputs!(5: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4);
-inputs!(6: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4, F DF f 5);
 
 impl<'a> RawInputs<'a> {
     /// The shapes of the arrays.
@@ -151,6 +82,13 @@ impl<'a> RawInputs<'a> {
     #[inline]
     pub(super) fn standard_len(&self, k: usize) -> Option<usize> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
+    }
+
+    /// Whether every array has this shape, which has elements, and is in standard layout.
+    #[inline]
+    pub(super) fn are_standard(&self, shape: &[usize]) -> bool {
+        self.shapes().iter().all(|own| own.len() == shape.len() && zip(*own, shape).all(|(a, b)| a == b))
+            && (0..self.info.count).all(|k| self.standard_len(k).is_some())
     }
 
     /// The pointers of an output and of the inputs.
@@ -233,5 +171,60 @@ impl AxisOrder for RawInputs<'_> {
             }
         }
         inside
+    }
+}
+
+/// The pointer, the bytes of an element and the axes of an output.
+#[derive(Clone, Copy)]
+pub(super) struct RawOutput<'a> {
+    pub(super) at: *mut u8,
+    pub(super) size: usize,
+    pub(super) axes: StridedAxes<'a>,
+}
+
+impl<'a> RawOutput<'a> {
+    /// The slots of a new array.
+    #[inline(always)]
+    pub(super) fn slots<A>(slots: StridedSlots<'a, '_, A>) -> Self {
+        let (at, sizes, strides) = slots.into_parts();
+        Self { at: at.cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
+    }
+
+    /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or
+    /// `None` if it is reduced. For the arguments, see [`ErasedNest::build`]. Returns `false` as soon as `add` does.
+    ///
+    /// # Panics
+    /// If the output does not fit the shape, or if an input has more axes.
+    #[inline(always)]
+    pub(super) fn for_each_axis(
+        &self,
+        shape: &[usize],
+        dropped: Dropped<'_>,
+        inputs: &RawInputs<'_>,
+        mut add: impl FnMut(usize, Option<isize>) -> bool,
+    ) -> bool {
+        let StridedAxes { sizes, strides } = self.axes;
+        for own in inputs.shapes() {
+            ensure(own.len() <= shape.len(), "an input has more axes than the shape");
+        }
+        ensure(sizes.len() <= shape.len(), "the output has more axes than the shape");
+        let (leading, mut left) = (shape.len() - sizes.len(), sizes.len());
+        for (axis, &len) in shape.iter().enumerate().rev() {
+            let mut stride = None;
+            if !dropped.map_or(axis < leading, |axes| axes.contains(axis)) {
+                ensure(left > 0, "the shape has an axis that the output has not");
+                left -= 1;
+                ensure(
+                    sizes[left] == len || sizes[left] == 1,
+                    "an axis of the output does not fit the shape",
+                );
+                stride = (sizes[left] == len).then(|| strides[left].wrapping_mul(self.size.cast_signed()));
+            }
+            if !add(axis, stride) {
+                return false;
+            }
+        }
+        ensure(left == 0, "the output has an axis that the shape has not");
+        true
     }
 }

@@ -23,26 +23,17 @@
 
 #![forbid(unsafe_code)]
 
-use super::cut::{Block, for_each_index, is_dense};
-use super::{ErasedNest, InputSet, Loop, OPERANDS, Pointers};
+use super::cut::{Block, for_each_index};
+use super::erased::ErasedNest;
+use super::loops::{GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 
-/// The neighbours of a panel. Measured with `by_hand` on a Xeon: 16 take up to 1.3 times as long (2026-11-26), 8 up to 1.5 times
-/// (2026-11-27), and 64 are no longer kept in registers.
-pub(crate) const WIDE: usize = 32;
-/// The neighbours of a panel where no wide one fits.
-pub(crate) const NARROW: usize = 8;
-/// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
-/// keep the error small.
-pub(crate) const ROUNDS: usize = 32;
-/// The rows of a group, which are added in registers.
-const GROUP_ROWS: usize = 16;
-/// The most rows that are added to one sum.
-pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
+/// The bytes of joined rows. From memory, rows of 512 bytes to 2 KiB take 1.3 to 1.9 times as long (2026-11-27, Zen 4).
+const JOINED_ROW_BYTES: usize = 4 << 10;
 
 /// The strides of several steps as one.
-fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
+pub(super) fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
     // past the last step, an offset may exceed `isize`: it is not followed
     strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
 }
@@ -88,6 +79,21 @@ pub(crate) struct Panels<'p> {
     pub(super) is_added: bool,
     /// The number of first neighbours that the panel before has too. They are not added to the output again.
     pub(super) overlap: usize,
+}
+
+impl Panels<'_> {
+    /// The panels, which begin at `at`, as a block whose outputs are visited one by one.
+    pub(super) fn block(&self, at: &Pointers) -> Block {
+        let along = |len: usize, strides: &[isize; OPERANDS]| Loop { len, kept: true, strides: *strides };
+        let neighbours = along(self.width, self.neighbours);
+        let at = neighbours.moved(at, [self.overlap; 2]);
+        Block {
+            rows: along(self.count, self.panel_strides),
+            row: Loop { len: self.width - self.overlap, ..neighbours },
+            steps: along(self.steps, self.step_strides),
+            ..Block::new(at)
+        }
+    }
 }
 
 impl PanelLoops {
@@ -148,6 +154,39 @@ impl PanelLoops {
         }
     }
 
+    /// Visits the panels of the sums of groups of rows, at each index of the loops `outer`. `joined` steps along `summed` are one
+    /// row. What is left of the steps is added to the first elements of a row.
+    fn groups(
+        mut self,
+        outer: &[Loop],
+        first: &Pointers,
+        (summed, joined, group): (&Loop, usize, usize),
+        then: &mut Visit<'_>,
+    ) {
+        let rows = Loop { len: summed.len / joined, strides: scaled(&summed.strides, joined), ..*summed };
+        let at_once = if rows.len < 2 * group { rows.len } else { group };
+        let (mut at, mut done, is_alone) = (*first, 0, self.outside.len == 1);
+        while done < rows.len {
+            let group = Loop { len: at_once.min(rows.len - done), ..rows };
+            let mut taken = group.len;
+            if done > 0 && is_alone {
+                // all groups of this length at once
+                let groups = (rows.len - done) / taken;
+                self.outside = Loop { len: groups, strides: scaled(&rows.strides, taken), ..rows };
+                taken *= groups;
+            }
+            for_each_index(outer, &at, &mut |at| self.rows(at, &group, done > 0, then));
+            at = rows.moved(&at, [0, taken]);
+            done += taken;
+        }
+        let rest = summed.len % joined;
+        if rest > 0 {
+            self.outside = Loop::ONE_STEP;
+            self.neighbours.len = self.neighbours.len / joined * rest;
+            self.rows(&at, &Loop::ONE_STEP, true, then);
+        }
+    }
+
     /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others, to which what is left of the lane is added.
     fn lanes(&self, first: &Pointers, then: &mut Visit<'_>) {
         let (lane, len, strides) = (&self.neighbours, self.neighbours.len, &self.neighbours.strides);
@@ -181,17 +220,55 @@ impl PanelLoops {
     }
 }
 
-/// The number of sums along the sum loop: those of a lane, or one of rows.
-pub(crate) fn sum_count(is_lane: bool, len: usize) -> usize {
-    let width = lane_width(len);
-    if is_lane { (len / width).div_ceil(ROUNDS) * width } else { 1 }
+/// The loop along which elements are combined in registers: its place among the loops of a nest, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct SumLoop {
+    place: usize,
+    along: Along,
+}
+
+#[derive(Clone, Copy)]
+enum Along {
+    /// The innermost loop, to so many sums.
+    Lane { sums: usize },
+    /// Another loop, of which `joined` steps are one row, in groups of rows.
+    Rows { joined: usize, group: usize },
+}
+
+impl SumLoop {
+    /// The place among the loops of its nest.
+    #[inline]
+    pub(crate) fn place(self) -> usize {
+        self.place
+    }
+
+    /// The number of sums along the loop.
+    #[inline]
+    pub(crate) fn sums(self) -> usize {
+        match self.along {
+            Along::Lane { sums } => sums,
+            Along::Rows { joined, .. } => joined,
+        }
+    }
+
+    /// The most steps of which the error is small: [`ROUNDS`] groups of rows, or any number of a lane.
+    pub(crate) fn most_steps(self) -> usize {
+        match self.along {
+            Along::Lane { .. } => usize::MAX,
+            Along::Rows { joined, group } => ROUNDS * joined * group,
+        }
+    }
 }
 
 impl ErasedNest {
-    /// The place of the sum loop, along which elements are combined in registers, if there is one.
-    pub(super) fn sum_loop(&self, size: usize) -> Option<usize> {
+    /// The loop along which elements are combined in registers, if there is one.
+    pub(super) fn sum_loop(&self, size: usize, is_stored: bool) -> Option<SumLoop> {
         let (inner, outer) = self.loops.split_last()?;
-        if inner.len < NARROW || !self.has_row_along(inner) || self.with_gaps(inner) != InputSet::NONE {
+        if let Some(joined) = self.joined_rows(size) {
+            return Some(self.rows_at(0, joined));
+        }
+        let has_panels = || inner.len >= NARROW && self.has_row_in_place(inner);
+        if is_stored && self.is_folded_in_place(size) || !has_panels() {
             return None;
         }
         // near rows, unless they are few. Lanes need a fold each, so rows are preferred to short lanes
@@ -199,14 +276,49 @@ impl ErasedNest {
         let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
         let longest = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
         if inner.kept || near.is_some() && inner.len < WIDE {
-            return near.or(longest);
+            return near.or(longest).map(|place| self.rows_at(place, 1));
         }
-        (inner.len * size >= CACHE_LINE).then_some(outer.len())
+        let width = lane_width(inner.len);
+        let sums = (inner.len / width).div_ceil(ROUNDS) * width;
+        (inner.len * size >= CACHE_LINE)
+            .then_some(SumLoop { place: outer.len(), along: Along::Lane { sums } })
+    }
+
+    /// Whether there is a row loop that reads the inputs along `l` in place.
+    fn has_row_in_place(&self, l: &Loop) -> bool {
+        self.has_row_along(l) && self.with_gaps(l) == InputSet::NONE
+    }
+
+    /// The loop at `place` as a sum loop of rows, of which `joined` are one row. A group has the rows that fit into L1, but at least
+    /// half of [`GROUP_ROWS`] of one input, and a quarter of several.
+    fn rows_at(&self, place: usize, joined: usize) -> SumLoop {
+        let strides = self.loops[place].strides[1..self.operands.count].iter();
+        let moving = strides.filter(|&&stride| stride != 0);
+        let bytes = moving.clone().fold(1, |bytes: usize, stride| {
+            bytes.saturating_add(stride.unsigned_abs().saturating_mul(joined))
+        });
+        let fewest = GROUP_ROWS / 2 / moving.count().clamp(1, 2);
+        let group = (BLOCK_BYTES / 2 / bytes).clamp(fewest, GROUP_ROWS);
+        SumLoop { place, along: Along::Rows { joined, group } }
+    }
+
+    /// How many steps of the outermost loop are one row of sums, where all inputs are contiguous and do not fit into a block. What is
+    /// left of the steps is added to a row's first elements, if they fill a panel.
+    fn joined_rows(&self, size: usize) -> Option<usize> {
+        let (rows, inner) = self.loops.split_first()?;
+        let (last, bytes) = (inner.last()?, steps(inner).saturating_mul(size));
+        let is_large = bytes <= BLOCK_BYTES && rows.len.saturating_mul(bytes) > 4 * BLOCK_BYTES;
+        let is_dense = |pair: &[Loop]| pair[0].continues(&pair[1], self.operands.count);
+        if rows.kept || !is_large || !self.has_row_in_place(last) || !self.loops.windows(2).all(is_dense) {
+            return None;
+        }
+        let most = (JOINED_ROW_BYTES / bytes).max(1);
+        (1..=most).rev().find(|joined| matches!(rows.len % joined * (bytes / size), 0 | NARROW..))
     }
 
     /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short lanes or rows that are
     /// contiguous together.
-    pub(super) fn is_folded_in_place(&self, size: usize) -> bool {
+    fn is_folded_in_place(&self, size: usize) -> bool {
         match &self.loops[..] {
             [.., outer, row] if row.kept => row.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
             [.., outer, lane] if lane.len < WIDE => is_dense(&[*outer, *lane], 1, size),
@@ -215,23 +327,25 @@ impl ErasedNest {
         }
     }
 
-    /// Visits the panels whose sums along the loop at `place` are written to `out`, at each index of the other loops in order.
-    /// `out` has memory for `len` sums of `size` bytes.
+    /// Visits the panels whose sums along the [sum loop](Self::sum_loop) are written to `out`, at each index of the other loops in
+    /// order. `out` has memory for `len` sums of `size` bytes.
     pub(super) fn for_each_sums(
         &mut self,
-        place: usize,
+        sum_loop: SumLoop,
         (out, len, size): (*mut u8, usize, usize),
         then: &mut Visit<'_>,
     ) {
-        let (summed, is_lane) = (self.loops[place], place + 1 == self.loops.len());
-        self.loops[place].len = sum_count(is_lane, summed.len);
+        let summed = self.loops[sum_loop.place];
+        self.loops[sum_loop.place].len = sum_loop.sums();
         self.operands.sizes[0] = size;
         ensure(self.set_dense(0, out, |_| true) == len, "no room for the sums");
-        if is_lane {
-            self.loops[place].len = summed.len;
-        } else {
-            self.loops[..=place].rotate_right(1);
-            self.loops.remove_first(1);
+        match sum_loop.along {
+            Along::Lane { .. } => self.loops[sum_loop.place].len = summed.len,
+            Along::Rows { .. } => {
+                self.loops.retain(|l| l.len > 1);
+                self.loops.iter_mut().for_each(|l| l.kept = true);
+                self.merge();
+            }
         }
         let [outer @ .., neighbours] = &self.loops[..] else { return };
         let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
@@ -239,25 +353,11 @@ impl ErasedNest {
             [outer @ .., outside] => (outer, *outside),
             [] => (outer, Loop::ONE_STEP),
         };
-        let mut loops = PanelLoops { outside, neighbours: *neighbours, moving };
-        let mut at = self.operands.at;
-        if is_lane {
-            return for_each_index(outer, &at, &mut |at| loops.lanes(at, then));
-        }
-        let at_once = if summed.len < 2 * GROUP_ROWS { summed.len } else { GROUP_ROWS };
-        let mut done = 0;
-        while done < summed.len {
-            let group = Loop { len: at_once.min(summed.len - done), ..summed };
-            let mut taken = group.len;
-            if done > 0 && outside.len == 1 {
-                // all groups of this length at once
-                let groups = (summed.len - done) / taken;
-                loops.outside = Loop { len: groups, strides: scaled(&summed.strides, taken), ..summed };
-                taken *= groups;
-            }
-            for_each_index(outer, &at, &mut |at| loops.rows(at, &group, done > 0, then));
-            at = summed.moved(&at, [0, taken]);
-            done += taken;
+        let loops = PanelLoops { outside, neighbours: *neighbours, moving };
+        let at = &self.operands.at;
+        match sum_loop.along {
+            Along::Lane { .. } => for_each_index(outer, at, &mut |at| loops.lanes(at, then)),
+            Along::Rows { joined, group } => loops.groups(outer, at, (&summed, joined, group), then),
         }
     }
 }

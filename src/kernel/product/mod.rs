@@ -24,7 +24,7 @@ mod ways;
 use axes::{Layout, Plan};
 use ways::{LIBRARY_MULTIPLICATIONS, LIBRARY_SIDE, Way, has_library, multiply, suits_library};
 
-use super::bases::for_each_base;
+use super::bases::{for_each_base, on_this_thread};
 use super::fail;
 use super::map::{copy, copy_into};
 use super::memory::Reserved;
@@ -251,6 +251,7 @@ fn in_parts<T: LinalgScalar>(mut products: Products<'_, T>, way: Way) {
                 let _: &ArrayViewMut2<'_, T> = &out;
                 general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
             },
+            on_this_thread,
         );
     }
     let mut products = Products { out, a, b };

@@ -3,45 +3,68 @@
 
 #![forbid(unsafe_code)]
 
-use super::fold::{Fold, fold};
+use super::fold::fold;
 use crate::kernel::map::near_loop;
-use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec};
-use crate::kernel::nest::{Dropped, Loop, MAX_ROWS, Nest, Reduction, sum_count};
-use crate::kernel::threads::{GRAIN, is_worth_halving};
+use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec};
+use crate::kernel::nest::{Dropped, ErasedNest, Fold, InputSet, Loop, Planned, SumLoop, is_worth_halving};
+use crate::kernel::threads::GRAIN;
 
-/// The loop to halve, unless the nest is one block: the outermost one, or the outermost kept one if the nest has an output. A
-/// loop along which an input is near is not cut into parts of less than two cache lines, and that of sums in registers is left
-/// whole, as long as there are others.
-pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>) -> Option<usize> {
-    let (loops, sum_loop, most) = (nest.loops(), nest.sum_loop(), BLOCK_BYTES / size_of::<A>());
-    let is_large = is_worth_halving(loops, GRAIN);
-    let has_output = nest.has_output();
-    if !has_output {
-        // more rows in one sum would make the error large
-        let rows = sum_loop.filter(|&place| place + 1 < loops.len() && loops[place].len() > MAX_ROWS);
-        if rows.is_some() {
-            return rows;
-        }
-        let elements = lengths(loops, sum_loop).map(|axis| axis.0).fold(1, usize::saturating_mul);
-        // measured on 2026-11-27 with `by_hand` and `cliffs` on a Xeon: elements in place may be more; with an outer reduced loop,
-        // most of the elements would be copied for sums that are as fast in two blocks
-        let outer = loops.first().filter(|l| !l.is_kept() && sum_loop != Some(0)).map(Loop::len);
-        let (in_place, inner) = (nest.elements().is_some(), outer.map_or(0, |len| elements / len));
-        let fits = if in_place { elements <= 4 * most } else { elements.max(4 * inner) <= most };
-        if !is_large && fits && nest.to_copy().1 == 0 {
-            return None;
-        }
+/// What is done next with a nest that has no outputs.
+pub(super) enum Step {
+    /// The inputs that are read again are copied.
+    Copy(InputSet),
+    /// The loop at this place is halved.
+    Halve(usize),
+    /// The nest is one block, which is reduced.
+    Reduce,
+}
+
+/// The next step of a nest without outputs.
+pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
+    let (loops, (copied, bytes)) = (nest.loops(), nest.to_copy());
+    if (1..=COPIES_BYTES).contains(&bytes) {
+        return Step::Copy(copied);
     }
+    if let Some(rows) = nest.sum_loop().filter(|rows| loops[rows.place()].len() > rows.most_steps()) {
+        return Step::Halve(rows.place());
+    }
+    if bytes == 0 && !is_worth_halving(loops, GRAIN) && elements_fit(nest) {
+        return Step::Reduce;
+    }
+    // the results of a half are in the order of the kept loops, so that these are halved from the outermost one on
     let first_kept = loops.iter().position(Loop::is_kept);
-    // the halves of a reduced loop share outputs, and results without an output are in the order of the kept loops
-    let may_be_cut = |&place: &usize| loops[place].is_kept() == has_output || Some(place) == first_kept;
-    let near = near_loop(nest).filter(|_| sum_loop.is_none());
-    let is_last = |&place: &usize| {
-        sum_loop == Some(place)
-            || near.is_some_and(|(near, steps)| near == place && loops[place].len() < 2 * steps)
+    let may_be_halved = |place: usize| !loops[place].is_kept() || Some(place) == first_kept;
+    let summed = nest.sum_loop().map(SumLoop::place);
+    halved_loop(nest, may_be_halved, summed).map_or(Step::Reduce, Step::Halve)
+}
+
+/// Whether a block has room for the elements, or for what is left of them once they are combined along the sum loop.
+fn elements_fit<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> bool {
+    let most = BLOCK_BYTES / size_of::<A>();
+    let elements = lengths(nest).map(|axis| axis.0).fold(1, usize::saturating_mul);
+    if nest.in_place().is_some() {
+        // measured on 2026-11-27 with `by_hand` and `cliffs` on a Xeon: elements in place may be more
+        return elements <= 4 * most;
+    }
+    // with an outer reduced loop, most of the elements would be copied for sums that are as fast in two blocks
+    let is_outer = |l: &&Loop| !l.is_kept() && nest.sum_loop().is_none_or(|rows| rows.place() > 0);
+    let inner = nest.loops().first().filter(is_outer).map_or(0, |l| elements / l.len());
+    elements.max(4 * inner) <= most
+}
+
+/// The loop to halve: the outermost one that may be. A loop along which an input is near is not cut into parts of less than two
+/// cache lines, and the one at `summed`, that of sums in registers, is left whole, as long as there are others.
+pub(super) fn halved_loop(
+    nest: &ErasedNest,
+    may_be_halved: impl Fn(usize) -> bool,
+    summed: Option<usize>,
+) -> Option<usize> {
+    let near = near_loop(nest);
+    let is_short = |place: usize| {
+        near.is_some_and(|(near, steps)| near == place && nest.loops()[place].len() < 2 * steps)
     };
-    let mut places = (0..loops.len()).filter(may_be_cut);
-    places.clone().find(|place| !is_last(place)).or_else(|| places.next())
+    let mut places = (0..nest.loops().len()).filter(|&place| may_be_halved(place));
+    places.clone().find(|&place| summed != Some(place) && !is_short(place)).or_else(|| places.next())
 }
 
 /// Whether the results of one block may be so many.
@@ -51,37 +74,33 @@ pub(super) fn results_fit(loops: &[Loop], size: usize) -> bool {
 }
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
-fn lengths(loops: &[Loop], sum_loop: Option<usize>) -> impl Iterator<Item = (usize, bool)> {
-    loops.iter().enumerate().map(move |(place, l)| {
-        let is_summed = sum_loop == Some(place);
-        (if is_summed { sum_count(place + 1 == loops.len(), l.len()) } else { l.len() }, l.is_kept())
+fn lengths<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> impl Iterator<Item = (usize, bool)> {
+    nest.loops().iter().enumerate().map(|(place, l)| match nest.sum_loop() {
+        Some(rows) if rows.place() == place => (rows.sums(), l.is_kept()),
+        _ => (l.len(), l.is_kept()),
     })
 }
 
 /// The results of a block, in `memory`.
 pub(super) fn results<'m, A: Clone>(
-    block: Nest<'_, Reduction<'_, '_, A>>,
+    block: Planned<'_, '_, '_, A>,
     memory: &'m mut Scratch,
 ) -> SliceVec<'m, A> {
-    let (op, sum_loop, prepare, mut shape) =
-        (block.fold(), block.sum_loop(), block.prepare(), BlockShape::new());
-    lengths(block.loops(), sum_loop).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
+    let (op, prepare, mut shape) = (block.fold(), block.prepare(), BlockShape::new());
+    lengths(&block).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
     let (mut len, mut count) = (1, 1);
     for &(side, is_kept) in &*shape {
         len *= side;
         count *= if is_kept { side } else { 1 };
     }
-    if let Some(elements) = block.elements().filter(|_| sum_loop.is_none()) {
+    if let Some(elements) = block.in_place() {
         let mut results = memory.vec(count);
         fold_block(op, &shape, elements, &mut results);
         return results;
     }
     let is_reduced = count < len;
     let mut elements = memory.vec(len + if is_reduced { count } else { 0 });
-    elements.filled(len, |slots| match sum_loop {
-        Some(place) => block.sum_along(place, slots),
-        None => block.fill(slots),
-    });
+    elements.filled(len, |slots| block.fill(slots));
     if let Some(prepare) = prepare {
         prepare(&mut elements);
     }

@@ -3,10 +3,10 @@
 //! | the source | the way |
 //! |---|---|
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
-//! | few elements | `Destination::write`: one block, without a nest |
-//! | nothing is reduced | `Destination::write`, unless on several threads: a map |
+//! | few elements | `Job::write`: one block, without a nest |
+//! | nothing is reduced | `Job::write`, unless on several threads: a map |
 //! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
-//! | everything else | `Job::run_large`: a nest, halved until it is one [`block`] |
+//! | everything else | `Job::reduce`: a nest, halved until it is one [`block`] |
 //!
 //! Along a kept loop, each half has its own outputs; along a reduced loop, the results of the halves are combined. Inputs that are
 //! read again are copied as soon as their copies fit. Which loop is halved, and when, depends on the shape and the strides only, and
@@ -20,21 +20,18 @@
 
 mod block;
 mod fold;
+mod maps;
 
-pub(crate) use fold::{Fold, FoldLoops};
-
-use block::{BlockShape, fold_block, place_to_halve, push_axes, results, results_fit};
+use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, results, results_fit};
 
 use super::ensure;
-use super::memory::{COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Slots};
+use super::memory::{AxisOrder, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Destination, Dropped, ErasedNest, InputSet, LaneItem, Nest, Output, RawInputs, Reduction, SMALL_NEST,
-    SharedVisitor, Store, Written, can_leak, for_each_lane,
+    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Job, LaneItem, Nest, Output, Planned,
+    RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
+    for_each_lane,
 };
-use super::operation::Plus;
-use super::order::AxisOrder;
-use super::simd::compiled_for;
-use super::source::{Cloned, Source};
+use super::operation::{Operation, Plus};
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -55,9 +52,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        return reserved.filled_by(Some(&kept), |out| {
-            run(Job { source: source.clone(), shape, destination: Some(Destination::slots(out)), dropped })
-        });
+        return reserved.filled_by(Some(&kept), |out| run(Job::to_slots(source, shape, dropped, out)));
     }
     // initialised: a panic drops the results stored so far
     let mut out = reserved.filled(Some(&kept), empty);
@@ -84,9 +79,8 @@ pub(crate) fn into<A: Clone, D: Dimension>(
     }
     if const { can_leak::<A>() } {
         // shared by threads, each of which stores results in its own outputs
-        let store = SharedVisitor::new(store);
-        let destination = Some(Destination::elements(Output::of(out), &store));
-        run(Job { source: source.clone(), shape, destination, dropped });
+        let store = SharedVisitor::shared(store);
+        run(Job::to_elements(source, shape, dropped, Output::of(out), &store));
     } else {
         reduce_owned(source, shape, out, dropped, &mut |out, result| { store }.visit(out, (&result,)));
     }
@@ -116,39 +110,33 @@ fn reduce_owned<A: Clone, D: Dimension>(
     });
 }
 
-/// A reduction: its source, and where its results are stored.
-pub(crate) struct Job<'j, 's, A> {
-    source: Source<'j, A>,
-    shape: &'j [usize],
-    destination: Option<Destination<'j, 's, A>>,
-    dropped: Dropped<'j>,
-}
-
 /// Runs a reduction of elements that [can leak](can_leak).
 #[inline]
-fn run<'s, A: Clone>(mut job: Job<'_, 's, A>) -> Written<'s> {
+fn run<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
     match compiled() {
-        Some(compiled) => (compiled.run)(&mut job),
+        Some(compiled) => (compiled.reduce)(job),
         None => job.run(),
     }
 }
 
-/// What this crate has compiled for elements `A`.
-pub(crate) struct Compiled<'c, A> {
-    /// The loops of sums.
-    pub(super) sums: &'c (dyn Fold<A> + Sync),
-    run: for<'s> fn(&mut Job<'_, 's, A>) -> Written<'s>,
+/// The loops that combine elements: those that this crate has compiled, if it has.
+#[inline(always)]
+pub(crate) fn fold_of<A: Clone, O: Operation<A> + Sync>(loops: &FoldLoops<A, O>) -> &(dyn Fold<A> + Sync) {
+    match compiled() {
+        Some(compiled) if const { O::IS_PLUS } => compiled.sums,
+        _ => loops,
+    }
 }
 
 macro_rules! compiled {
     ($($A:ident)*) => {
         /// What this crate has compiled for elements `A`, if these are common ones. The compiler knows what a caller needs.
         #[inline(always)]
-        pub(super) fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
+        fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
             $({
                 static COMPILED: Compiled<'static, $A> =
-                    Compiled { sums: &FoldLoops::new(Cloned, Plus), run: |job| job.run() };
+                    Compiled { sums: &FoldLoops::new(Cloned, Plus), reduce: |job| job.run() };
                 if let Some(compiled) = compiled_for(&COMPILED) {
                     return Some(compiled);
                 }
@@ -160,95 +148,101 @@ macro_rules! compiled {
 compiled!(f32 f64);
 
 impl<'s, A: Clone> Job<'_, 's, A> {
-    /// Runs the reduction. Does nothing if it has already run.
-    fn run(&mut self) -> Written<'s> {
-        let Some(destination) = self.destination.take() else { return Written::none() };
+    fn run(self) -> Written<'s> {
         let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-        if len > SMALL_NEST.min(STACK_BYTES / size_of::<A>()) {
-            let written = destination.write(&self.source, self.shape, len, self.dropped);
-            return written.unwrap_or_else(|destination| self.run_large(destination));
+        let is_small = len <= SMALL_NEST.min(STACK_BYTES / size_of::<A>());
+        if is_small && !self.has_slots() {
+            return self.store_few();
         }
-        destination.fill_by(|slots| {
-            let written = slots.write(&self.source, self.shape, len, self.dropped);
-            written.unwrap_or_else(|slots| {
-                let mut shape = BlockShape::new();
-                push_axes(&mut shape, self.shape, slots.shape(), self.dropped);
-                match slots.into_slots() {
-                    Ok(slots) => self.fold(&shape, slots),
-                    Err(slots) => self.run_large(slots),
-                }
-            })
-        })
+        self.write(len).unwrap_or_else(|job| if is_small { job.fold() } else { job.reduce() })
     }
 
-    /// Folds the elements in the order of the shape, which is that of the slots.
+    /// Folds few elements in the order of the shape, if it is that of slots.
     #[inline(never)]
-    fn fold<'t>(&self, shape: &[(usize, bool)], slots: Slots<'_, 't, A>) -> Written<'t> {
-        let (mut buffer, len) = (Scratch::new(), self.shape.iter().product());
+    fn fold(self) -> Written<'s> {
+        let (source, shape, mut axes) = (self.source, self.shape, BlockShape::new());
+        push_axes(&mut axes, shape, self.out_shape(), self.dropped);
+        let slots = match self.into_slots() {
+            Ok(slots) => slots,
+            Err(job) => return job.reduce(),
+        };
+        let (mut buffer, len) = (Scratch::new(), shape.iter().product());
         let mut computed = buffer.vec(len);
-        let elements = self.source.as_slice().unwrap_or_else(|| {
-            computed.filled(len, |slots| self.source.fill(self.shape, slots));
-            if let Some(prepare) = self.source.prepare() {
+        let elements = source.as_slice().unwrap_or_else(|| {
+            computed.filled(len, |slots| source.fill(shape, slots));
+            if let Some(prepare) = source.prepare() {
                 prepare(&mut computed);
             }
             &computed
         });
-        Written::appended(slots, |results| fold_block(self.source.fold(), shape, elements, results))
+        Written::appended(slots, |results| fold_block(source.fold(), &axes, elements, results))
     }
 
     #[inline(never)]
-    fn run_large<'t>(&self, destination: Destination<'_, 't, A>) -> Written<'t> {
-        let mut erased = ErasedNest::new();
-        match Nest::reducing(&mut erased, &self.source, self.shape, Some(destination), self.dropped) {
-            Some(nest) => reduce_halves(nest.arranged(), &mut Scratch::new()).0,
+    fn reduce(self) -> Written<'s> {
+        match self.nest(&mut ErasedNest::new()) {
+            Some(nest) => store(nest.arranged(), &mut Scratch::new()),
             None => Written::none(),
         }
     }
 }
 
-/// Stores the results of a nest, or returns them in the order of the kept loops if it has no output. As soon as its results fit
-/// into a block, they are computed without the output. `memory` is for a block.
-fn reduce_halves<'s, A: Clone>(
-    nest: Nest<'_, Reduction<'_, 's, A>>,
-    memory: &mut Scratch,
-) -> (Written<'s>, Vec<A>) {
-    if nest.has_output() && results_fit(nest.loops(), size_of::<A>()) {
-        return (store_results(nest, memory), Vec::new());
+/// Stores the results of a nest: of halves of its kept loops, until the results of a half fit into a block. `memory` is for a block.
+fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
+    if results_fit(nest.loops(), size_of::<A>()) {
+        return store_results(nest, memory);
     }
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
-        return reduce_copied(nest, copied, memory);
+        return with_copies(nest, copied, memory, store);
     }
-    let Some(place) = place_to_halve(&nest) else {
-        return (Written::none(), results(nest, memory).to_vec());
-    };
-    let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
-    let [(mut written, mut results), (more, others)] = nest.run_halves(place, memory, reduce_halves);
+    let place = halved_loop(&nest, |place| nest.loops()[place].is_kept(), None).expect("a kept loop");
+    let [mut written, more] = nest.run_halves(place, memory, store);
     written.add(more);
-    if is_kept {
-        results.extend(others);
-    } else {
-        op.add_row(&mut results, &others);
-    }
-    (written, results)
-}
-
-#[inline(never)]
-fn reduce_copied<'s, A: Clone>(
-    nest: Nest<'_, Reduction<'_, 's, A>>,
-    copied: InputSet,
-    memory: &mut Scratch,
-) -> (Written<'s>, Vec<A>) {
-    reduce_halves(nest.with_copies(copied, &mut Scratch::new()), memory)
+    written
 }
 
 #[inline(never)]
 fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
-    let mut erased = ErasedNest::new();
-    let inputs = nest.inputs(&mut erased).turned();
-    if place_to_halve(&inputs).is_some() || inputs.to_copy().1 > 0 {
-        return nest.store_results(&reduce_halves(inputs, memory).1);
+    let (nest, mut erased) = (nest.with_long_rows(), ErasedNest::new());
+    let inputs = nest.inputs(&mut erased).turned().planned();
+    match next_step(&inputs) {
+        Step::Reduce => nest.store_results(&results(inputs, memory)),
+        step => nest.store_results(&reduce_by(step, inputs, memory)),
     }
-    nest.store_results(&results(inputs, memory))
+}
+
+/// The results of a nest without outputs, in the order of its kept loops.
+fn reduce<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scratch) -> Vec<A> {
+    let nest = nest.planned();
+    reduce_by(next_step(&nest), nest, memory)
+}
+
+fn reduce_by<A: Clone>(step: Step, nest: Planned<'_, '_, '_, A>, memory: &mut Scratch) -> Vec<A> {
+    match step {
+        Step::Copy(copied) => with_copies(nest.into_nest(), copied, memory, reduce),
+        Step::Reduce => results(nest, memory).to_vec(),
+        Step::Halve(place) => {
+            let (is_kept, op) = (nest.loops()[place].is_kept(), nest.fold());
+            let [mut results, others] = nest.into_nest().run_halves(place, memory, reduce);
+            if is_kept {
+                results.extend(others);
+            } else {
+                op.add_row(&mut results, &others);
+            }
+            results
+        }
+    }
+}
+
+/// Runs a nest that reads copies of some inputs.
+#[inline(never)]
+fn with_copies<'a, 's, A: Clone, R>(
+    nest: Nest<'_, Reduction<'a, 's, A>>,
+    copied: InputSet,
+    memory: &mut Scratch,
+    run: RunHalf<'a, 's, A, R>,
+) -> R {
+    run(nest.with_copies(copied, &mut Scratch::new()), memory)
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.

@@ -5,8 +5,8 @@ mod tokens;
 
 pub(crate) use cores::{CoreAxis, Cores};
 
-use super::{BatchShape, base_axes, base_size, joint_batch, sizes};
-use crate::error::{BroadcastError, ConstText, ErrorBuilder, Mark, Result, caller, fail};
+use super::{BaseAxis, BatchShape, base_axes, base_size, joint_batch, sizes};
+use crate::error::{BroadcastError, ConstText, ErrorBuilder, Result, caller, fail};
 use alloc::vec::Vec;
 use core::fmt;
 use cores::Symbol;
@@ -218,25 +218,24 @@ impl<'s> Signature<'s> {
             }
         }
         // A size that is not the number in the signature comes before names with two sizes.
-        let mut clash = None;
-        for (operand, part) in parts.iter().enumerate() {
-            for (axis, &size) in part.base().iter().enumerate() {
-                let symbol = cores.symbol(operand, axis);
-                let expected = *symbol.size.get_or_insert(size);
-                if symbol.is_number && size != expected {
-                    let (builder, mark) = (self.builder(parts), part.mark(operand, axis));
-                    return Err(base_size(builder, Some(operand), axis, [&size, &expected], mark));
-                }
-                let &mut first = symbol.first.get_or_insert((operand, axis));
-                if size != expected && clash.is_none() {
-                    clash = Some((symbol.text, first, expected, (operand, axis), size));
+        for are_numbers in [true, false] {
+            for (operand, part) in parts.iter().enumerate() {
+                for (axis, &size) in part.base().iter().enumerate() {
+                    let symbol = cores.symbol(operand, axis);
+                    let expected = *symbol.size.get_or_insert(size);
+                    let (first, first_axis) = *symbol.first.get_or_insert((operand, axis));
+                    if size == expected || symbol.is_number != are_numbers {
+                        continue;
+                    }
+                    let (builder, own) = (self.builder(parts), part.base_axis(operand, axis));
+                    return Err(if are_numbers {
+                        base_size(builder, own, [&size, &expected])
+                    } else {
+                        let first = parts[first].base_axis(first, first_axis);
+                        two_sizes(builder, symbol.text, [first, own], [&expected, &size])
+                    });
                 }
             }
-        }
-        if let Some((name, (operand, axis), size, (other, other_axis), other_size)) = clash {
-            let marks = [parts[operand].mark(operand, axis), parts[other].mark(other, other_axis)];
-            let places = [(operand, axis), (other, other_axis)];
-            return Err(two_sizes(self.builder(parts), name, places, [&size, &other_size], marks));
         }
         let size = |axis: &CoreAxis| {
             let Symbol { text, size, .. } = cores.symbols[axis.symbol];
@@ -268,16 +267,11 @@ impl<'s> Signature<'s> {
 pub(crate) fn two_sizes(
     builder: ErrorBuilder,
     name: &str,
-    [(operand, axis), (other, other_axis)]: [(usize, usize); 2],
-    [size, other_size]: [&dyn fmt::Display; 2],
-    marks: [Mark; 2],
+    [first, second]: [BaseAxis; 2],
+    sizes: [&dyn fmt::Display; 2],
 ) -> BroadcastError {
-    fail!(
-        builder.at(axis as i128).marks(&marks).sizes(&[size, other_size]),
-        BaseSymbol,
-        "{name} is {size} at base axis {axis} of operand {operand} \
-         and {other_size} at base axis {other_axis} of operand {other}"
-    )
+    let builder = builder.at(first.axis as i128, &[first.mark, second.mark], &sizes);
+    fail!(builder, BaseSymbol, "{name} is {} at {first} and {} at {second}", sizes[0], sizes[1])
 }
 
 /// The error of a name that occurs in the results only.

@@ -74,7 +74,7 @@ enum Next {
 pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], TextFault> {
     let (mut counts, mut side, mut next, mut at) = ([0, 0], 0, Next::Base, 0);
     loop {
-        let (token, place, after) = match token(text, at) {
+        let (token, start, after) = match token(text, at) {
             Ok(token) => token,
             Err(fault) => return Err(fault),
         };
@@ -93,11 +93,11 @@ pub(super) const fn check(text: &[u8]) -> Result<[usize; 2], TextFault> {
                 Next::Base
             }
             (Next::AfterBase, Token::End) if side == 1 => return Ok(counts),
-            (Next::Base, _) => return Err((place, "(")),
-            (Next::FirstDim | Next::Dim, _) => return Err((place, "a name or a size")),
-            (Next::AfterDim, _) => return Err((place, "a comma or )")),
-            (Next::AfterBase, _) if side == 0 => return Err((place, "a comma or ->")),
-            (Next::AfterBase, _) => return Err((place, "a comma or the end")),
+            (Next::Base, _) => return Err((start, "(")),
+            (Next::FirstDim | Next::Dim, _) => return Err((start, "a name or a size")),
+            (Next::AfterDim, _) => return Err((start, "a comma or )")),
+            (Next::AfterBase, _) if side == 0 => return Err((start, "a comma or ->")),
+            (Next::AfterBase, _) => return Err((start, "a comma or the end")),
         };
     }
 }

@@ -150,10 +150,10 @@ macro_rules! map_of {
         }
     };
 }
-map_of!(map_1<T>: a T => T);
+map_of!(map_1<>: a f64 => f64);
 map_of!(map_2<T>: a T, b T => T);
-map_of!(map_3<T>: a T, b f32, c T => u16);
-map_of!(map_4<T>: a f32, b T, c u8, d f32 => T);
+map_of!(map_3<>: a Boxed, b f32, c Boxed => u16);
+map_of!(map_4<>: a f32, b Three, c u8, d f32 => Three);
 map_of!(unlike_2<>: a u8, b f64 => Wide);
 map_of!(unlike_3<>: a Three, b u128, c f32 => u8);
 map_of!(like_4<>: a f32, b f32, c f32, d f32 => f32);
@@ -165,10 +165,15 @@ map_of!(unlike_6<>: a u8, b u16, c u32, d f64, e u128, f Newtype => Aligned);
 pub(crate) fn map(input: &mut Input<'_>) {
     let number = input.element_type();
     match input.below(12) {
-        0 => of_type!(number, map_1(input)),
-        1 | 2 => of_type!(number, map_2(input)),
-        3 => of_type!(number, map_3(input)),
-        4 => of_type!(number, map_4(input)),
+        0 => map_1(input),
+        1..=3 => of_type!(number, map_2(input)),
+        4 => {
+            if input.one_in(2) {
+                map_3(input);
+            } else {
+                map_4(input);
+            }
+        }
         5 => unlike_2(input),
         6 => unlike_3(input),
         7 => like_4(input),

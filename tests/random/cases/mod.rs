@@ -15,6 +15,7 @@ pub(crate) mod check;
 pub(crate) mod copies;
 pub(crate) mod elements;
 pub(crate) mod exact;
+pub(crate) mod forms;
 mod input;
 mod layouts;
 pub(crate) mod products;
@@ -35,6 +36,7 @@ pub(crate) const CASES: &[Case] = &[
     ("shapes", shapes::run),
     ("sums", sums::run),
     ("exact", exact::run),
+    ("forms", forms::run),
     ("batch", batch::run),
     ("copies", copies::copy),
     ("maps", copies::map),

@@ -139,6 +139,8 @@ macro_rules! check_operation {
         let (product, input) = ($product, &mut *$input);
         let (a, b) = (product.a.view(), product.b.view());
         let [_, of_a, of_b] = OPERATIONS[product.operation].1;
+        product.check(concat!("arrays, ", $name), &a.$method(&b).expect("a product"));
+        product.check(concat!("arrays, par().", $name), &a.par().$method(&b).expect("a product"));
         let (a, b) = (a.batch_dyn(of_a).expect("a base"), b.batch_dyn(of_b).expect("a base"));
         product.check($name, &a.$method(&b).expect("a product"));
         product.check(concat!("par().", $name), &a.par().$method(&b).expect("a product"));

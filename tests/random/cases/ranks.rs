@@ -75,7 +75,7 @@ macro_rules! axes_given {
             (&[a], 2) => with!([a]),
             (&[a, b], 0) => with!([a, b]),
             (&[a, b, c], 0) => with!([ndarray::Axis(a), ndarray::Axis(b), ndarray::Axis(c)]),
-            (_, 3) if set.len() == axes.len() && set.as_slice() == axes => with!(set),
+            (_, 3) if set.as_slice().len() == axes.len() && set.as_slice() == axes => with!(set),
             (_, 4) => with!(axes.iter().map(|&axis| ndarray::Axis(axis)).collect::<Vec<_>>()),
             _ => with!(axes),
         }

@@ -170,10 +170,8 @@ fn axis_set(input: &mut Input<'_>) {
     assert_eq!(found.as_ref().err().and_then(BroadcastError::axis), smallest);
     let Some((set, places)) = agreed(found, &expected) else { return };
     assert_eq!(set.as_slice(), places);
-    assert_eq!((set.len(), set.is_empty()), (places.len(), places.is_empty()));
     assert_eq!(set.to_string(), format!("{places:?}"));
     assert_eq!(set, places.iter().rev().chain(places).copied().collect());
-    assert!((0..80).all(|axis| set.contains(axis) == places.contains(&axis)));
 }
 
 /// Views of a shape, and their copies.

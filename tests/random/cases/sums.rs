@@ -37,7 +37,7 @@ fn over(array: &Strided<i64>, values: &[i64], axes: &[usize], list: bool) -> Sum
     if set.as_slice().last().is_some_and(|&axis| axis >= array.ndim()) {
         return Err("AxisOutOfBounds");
     }
-    if list && set.len() != axes.len() {
+    if list && set.as_slice().len() != axes.len() {
         return Err("DuplicateAxis");
     }
     let places = without_axes(array.ndim(), axes);
@@ -141,16 +141,12 @@ where
 {
     let same = fused(view.view(), i64::clone);
     check_sum(view.sum_axes(axes), expected);
-    check_sum(view.par().sum_axes(axes), expected);
-    check_sum(same.sum_axes(axes), expected);
-    let kept = keepdims(axes);
-    for result in
-        [view.sum_axes(kept), view.par().sum_axes(kept), same.sum_axes(kept), same.par().sum_axes(kept)]
-    {
+    for result in [view.sum_axes(keepdims(axes)), same.sum_axes(keepdims(axes))] {
         if let Some((sum, (_, sums, shape))) = agreed(result, expected) {
             assert_array(&sum, shape, sums);
         }
     }
+    check_sum(same.par().sum_axes(axes), expected);
 }
 
 fn to_shape(input: &mut Input<'_>, array: &Strided<i64>, values: &[i64]) {
@@ -162,8 +158,7 @@ fn to_shape(input: &mut Input<'_>, array: &Strided<i64>, values: &[i64]) {
     }
     let expected = to_target(array.shape(), values, &target);
     check(array.view().sum_to(&target), &expected);
-    check(array.view().par().sum_to(&target), &expected);
-    check(fused(array.view(), i64::clone).sum_to(&target), &expected);
+    check(fused(array.view(), i64::clone).par().sum_to(&target), &expected);
     by_value(input, array, &target, &expected);
     if target.iter().all(|size| (0..5000).contains(size)) {
         let shape: Vec<usize> = target.iter().map(|&size| size as usize).collect();
@@ -236,7 +231,7 @@ fn into_array(
     expected: &Verdict<(Vec<usize>, Vec<i64>)>,
 ) {
     let before = Strided::new(Layout::to_write(input, shape), |place| place as i64 % 100 - 50);
-    let (form, factor, fixed) = (input.below(9), input.below(5) as i64 - 2, input.one_in(2));
+    let (form, factor, fixed) = (input.below(4), input.below(5) as i64 - 2, input.one_in(2));
     let like = array.view().sum_to(&before.view());
     check(like, expected);
     let mut out = before.clone();
@@ -245,22 +240,17 @@ fn into_array(
         let same = fused(array.view(), i64::clone);
         match form {
             0 => view.assign_sum_to(&mut out),
-            1 => view.par().assign_sum_to(&mut out),
-            2 => view.add_sum_to(&mut out),
-            3 => view.par().add_sum_to(&mut out),
-            4 => same.assign_sum_to(&mut out),
-            5 => same.add_sum_to(&mut out),
-            6 => same.par().scaled_add_sum_to(factor, &mut out),
-            7 => view.scaled_add_sum_to(factor, &mut out),
-            _ => view.par().scaled_add_sum_to(factor, &mut out),
+            1 => view.add_sum_to(&mut out),
+            2 => same.par().add_sum_to(&mut out),
+            _ => view.scaled_add_sum_to(factor, &mut out),
         }
     });
     let Some(((), (_, sums))) = agreed(result, expected) else {
         return before.assert_became(&out, before.elements().copied());
     };
     let became = before.elements().copied().zip(sums.iter().copied()).map(|(old, sum)| match form {
-        0 | 1 | 4 => sum,
-        2 | 3 | 5 => old + sum,
+        0 => sum,
+        1 | 2 => old + sum,
         _ => old + factor * sum,
     });
     before.assert_became(&out, became);

@@ -302,7 +302,7 @@ fn named(target: &[i64], axes: &[usize], count: impl Fn() -> Verdict<()>) -> Ver
         return Err("AxisOutOfBounds");
     }
     let set: AxisSet = axes.into();
-    if set.len() == axes.len() { Ok(sizes) } else { Err("DuplicateAxis") }
+    if set.as_slice().len() == axes.len() { Ok(sizes) } else { Err("DuplicateAxis") }
 }
 
 fn along_axes(input: &mut Input<'_>) {

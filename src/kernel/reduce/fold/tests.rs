@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kernel::memory::Buffer;
+use crate::kernel::nest::Cloned;
 use crate::kernel::operation::{ClosureOp, Plus};
 use crate::kernel::tests::Random;
 use alloc::vec::Vec;

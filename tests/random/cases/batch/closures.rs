@@ -63,7 +63,7 @@ pub(super) fn closures(input: &mut Input<'_>) {
     check(a.batch().par().zip_map(&b.batch(), &given[..], f), &expected);
     let expected = with_base(&Ok(a.parts.batch.clone()), &base, |i, _| total_at(a, i));
     let one = |x: ArrayViewD<'_, f64>, mut out: ArrayViewMutD<'_, f64>| out.fill(total(&x));
-    check(a.batch().map(&given[..], one), &expected);
+    check(a.batch().zip_map((), &given[..], one), &expected);
     // numbers of axes that are in the types
     if let (Ok(x), Ok(y)) =
         (a.array.view().into_dimensionality::<Ix2>(), b.array.view().into_dimensionality::<Ix1>())

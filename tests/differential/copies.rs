@@ -25,26 +25,6 @@ fn moments(x: &ArrayRef2<f64>) -> Result<Array1<Moments>, BroadcastError> {
     fused(x, |&x| (1.0, x, 0.0 * x)).reduce_axes(0, (0.0, 0.0, 0.0), combine_moments)
 }
 
-/// The position of the largest element of each row.
-fn argmax(x: &ArrayRef2<f64>) -> Result<Array1<u32>, BroadcastError> {
-    first_of(x, &x.max_axes(keepdims(1))?)
-}
-
-/// The position of the smallest element of each row.
-fn argmin(x: &ArrayRef2<f64>) -> Result<Array1<u32>, BroadcastError> {
-    first_of(x, &x.min_axes(keepdims(1))?)
-}
-
-/// The first position in each row of a NaN or of the row's extreme. Positions of 32 bits make
-/// the loop faster.
-fn first_of(x: &ArrayRef2<f64>, extreme: &Array2<f64>) -> Result<Array1<u32>, BroadcastError> {
-    let columns = u32::try_from(x.ncols()).expect("fewer than 2^32 columns");
-    let found = |x: &f64, extreme: &f64, &at: &u32| {
-        if x == extreme || x.is_nan() { at } else { u32::MAX }
-    };
-    fused((x, extreme, &Array1::from_iter(0..columns)), found).min_axes(1)
-}
-
 /// The largest element of each row, or any if one is NaN; 0 for a row without elements.
 fn largest(x: &ArrayRef2<f64>) -> Result<Array2<f64>, BroadcastError> {
     x.reduce_axes(keepdims(-1), 0.0, |a, b| if a > b { a } else { b })

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::List;
+use super::list::List;
 
 /// An order of axes in memory.
 pub(crate) trait AxisOrder {
@@ -15,7 +15,8 @@ pub(crate) trait AxisOrder {
 ///
 /// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed
 /// to it: an array with elements has few of these.
-pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
+#[inline]
+pub(crate) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
     if shape.contains(&0) {
         strides.fill(0);
         return 0;
@@ -25,7 +26,13 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
         *stride = len;
         len *= size;
     }
-    let Some(order) = order.filter(|_| shape.len() > 1) else { return len };
+    if let Some(order) = order.filter(|_| shape.len() > 1) {
+        reorder(shape, order, strides);
+    }
+    len
+}
+
+fn reorder(shape: &[usize], order: &dyn AxisOrder, strides: &mut [usize]) {
     // outermost first
     let mut axes = List::<usize, 8>::new();
     for axis in (0..shape.len()).filter(|&axis| shape[axis] > 1) {
@@ -45,5 +52,4 @@ pub(super) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
         strides[axis] = width;
         width *= shape[axis];
     }
-    len
 }

@@ -1,0 +1,27 @@
+//! Uninitialised memory: new arrays, buffers and lists.
+//!
+//! # Invariant
+//! Memory is read as elements only after elements were written to it. [`Slot`]s have a brand, a lifetime that is fresh for each
+//! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
+//! those that `order` has for its shape, which [`Reserved::new`] checked.
+
+mod buffer;
+mod list;
+mod order;
+mod reserved;
+
+pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec, Slots, Written};
+pub(crate) use list::List;
+pub(crate) use order::AxisOrder;
+#[cfg(test)]
+pub(crate) use order::strides;
+pub(crate) use reserved::{Reserved, StridedSlots};
+
+/// The most bytes of a block of a reduction.
+pub(crate) const BLOCK_BYTES: usize = 64 << 10;
+/// The bytes of scratch on the stack.
+pub(crate) const STACK_BYTES: usize = 4 << 10;
+/// The most bytes of copies that a part of a nest has.
+pub(crate) const COPIES_BYTES: usize = 4 * BLOCK_BYTES;
+/// The bytes of a cache line.
+pub(crate) const CACHE_LINE: usize = 64;

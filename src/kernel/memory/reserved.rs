@@ -1,0 +1,114 @@
+//! Memory for new arrays.
+
+use super::buffer::{Slot, Written};
+use super::order::{AxisOrder, strides};
+use crate::kernel::{ensure, fail};
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+use core::slice;
+use ndarray::{Array, Dimension, ShapeBuilder};
+
+/// The slots of a new array, with its sizes and strides. They are those of a permuted standard layout.
+pub(crate) struct StridedSlots<'a, 's, A> {
+    at: *mut Slot<'s, A>,
+    sizes: &'a [usize],
+    strides: &'a [isize],
+    memory: PhantomData<&'a mut Slot<'s, A>>,
+}
+
+impl<'a, 's, A> StridedSlots<'a, 's, A> {
+    /// The first slot, the sizes and the strides.
+    #[inline(always)]
+    pub(crate) fn into_parts(self) -> (*mut Slot<'s, A>, &'a [usize], &'a [isize]) {
+        (self.at, self.sizes, self.strides)
+    }
+}
+
+/// Memory for a new array. It is reserved before a pass runs, so that a result that is too large is an error. Scratch, whose size
+/// is constant, and lists of partial results are allocated by the pass, which ends the program where it gets none.
+///
+/// Not exported; public because hidden methods of public traits take it.
+pub struct Reserved<A, D> {
+    shape: D,
+    /// Empty, with capacity for the elements of the shape.
+    elements: Vec<A>,
+}
+
+impl<A, D: Dimension> Reserved<A, D> {
+    /// Returns the shape if its non-zero sizes multiply past `isize::MAX`, or if there is not enough memory.
+    #[inline(always)]
+    pub(crate) fn new(shape: D) -> Result<Self, D> {
+        let (sizes, mut elements) = (shape.slice(), Vec::new());
+        let len = sizes.iter().fold(1_usize, |len, &size| len.saturating_mul(size.max(1)));
+        let reserved = if sizes.contains(&0) { 0 } else { len };
+        let fits = isize::try_from(len).is_ok() && elements.try_reserve_exact(reserved).is_ok();
+        if fits { Ok(Self { shape, elements }) } else { Err(shape) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.shape.slice()
+    }
+
+    /// The number of elements of the new array.
+    pub(crate) fn len(&self) -> usize {
+        self.shape.size()
+    }
+
+    /// An array of clones of `elements` in standard layout.
+    ///
+    /// # Panics
+    /// If their number is not that of the shape.
+    #[inline(always)]
+    pub(crate) fn cloned<'a>(mut self, elements: impl IntoIterator<Item = &'a A>) -> Array<A, D>
+    where
+        A: Clone + 'a,
+    {
+        self.elements.extend(elements.into_iter().cloned());
+        Array::from_shape_vec(self.shape, self.elements)
+            .unwrap_or_else(|_| fail("more or fewer elements than the shape has"))
+    }
+
+    /// An array whose elements are clones of `element`, with this order of axes in memory or in standard layout.
+    pub(crate) fn filled(mut self, order: Option<&dyn AxisOrder>, element: A) -> Array<A, D>
+    where
+        A: Clone,
+    {
+        let mut steps = D::zeros(self.shape.ndim());
+        let len = strides(self.shape.slice(), order, steps.slice_mut());
+        self.elements.resize(len, element);
+        // SAFETY: There are `len` elements, and the strides are those of a permuted standard layout.
+        unsafe { Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements) }
+    }
+
+    /// An array whose elements `fill` writes, with this order of axes in memory or in standard layout. If `fill` panics, the
+    /// elements that it wrote leak.
+    ///
+    /// # Panics
+    /// If `fill` did not write every slot.
+    #[inline]
+    pub(crate) fn filled_by(
+        mut self,
+        order: Option<&dyn AxisOrder>,
+        fill: impl for<'s> FnOnce(StridedSlots<'_, 's, A>) -> Written<'s>,
+    ) -> Array<A, D> {
+        let mut steps = D::zeros(self.shape.ndim());
+        let len = strides(self.shape.slice(), order, steps.slice_mut());
+        ensure(len <= self.elements.capacity(), "no room for the elements");
+        // SAFETY: `usize` and `isize` have the same layout.
+        let signed = unsafe { slice::from_raw_parts(steps.slice().as_ptr().cast(), steps.ndim()) };
+        // the capacity holds the elements of a permuted standard layout of this shape
+        let out = StridedSlots {
+            at: self.elements.as_mut_ptr().cast(),
+            sizes: self.shape.slice(),
+            strides: signed,
+            memory: PhantomData,
+        };
+        ensure(fill(out).count() == len, "a slot was not written");
+        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
+        unsafe {
+            self.elements.set_len(len);
+            Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The elements of inputs, and the loops over them that are compiled for each closure: along rows, and over panels in registers.
+//!
+//! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
+//! the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
+
+use super::cut::{Block, advance};
+use super::gather::gather_of;
+use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers};
+use super::panels::Panels;
+use crate::kernel::operation::Operation;
+use crate::kernel::simd::plain_size;
+use core::mem::MaybeUninit;
+use core::slice;
+
+/// The types of the inputs' elements: a tuple of up to six.
+///
+/// Not exported; public because hidden parts of public traits name it.
+///
+/// # Safety
+/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place.
+#[allow(missing_docs, reason = "not exported")]
+pub unsafe trait Elements {
+    type Refs<'r>
+    where
+        Self: 'r;
+
+    const COUNT: usize = Self::INFO.count;
+
+    /// The facts that the untyped parts of the kernel need.
+    #[doc(hidden)]
+    const INFO: ElementInfo;
+
+    /// The element of each input: at `place` for the inputs in `MOVING`, and the first one for the others.
+    ///
+    /// # Safety
+    /// Each pointer points to an element that is borrowed for `'r`; for the inputs in `MOVING`, to more than `place` of them.
+    #[doc(hidden)]
+    unsafe fn refs_at<'r, const MOVING: u8>(at: &Pointers, place: usize) -> Self::Refs<'r>
+    where
+        Self: 'r;
+
+    /// Visits each element of a row with an element of each input.
+    ///
+    /// # Safety
+    /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has.
+    #[doc(hidden)]
+    unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: InputSet, visit: &mut V);
+
+    /// Combines the elements of `N` neighbours at each step of each panel.
+    ///
+    /// # Safety
+    /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output
+    /// has `N` elements, which may be uninitialised unless `panels.is_added`.
+    #[doc(hidden)]
+    #[allow(private_interfaces, private_bounds, reason = "not exported")]
+    unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
+        at: &Pointers,
+        panels: &Panels<'_>,
+        map: &mut M,
+        op: O,
+    ) where
+        Self: Sized;
+}
+
+/// A function that changes an element of the output, from the elements of the inputs at its index.
+///
+/// Not exported; public because [`Elements`] names it.
+pub trait Visit<T, E: Elements + ?Sized> {
+    #[doc(hidden)]
+    fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
+}
+
+/// A function from the elements of the inputs at an index to a result.
+pub(crate) trait MapElement<R, E: Elements> {
+    fn map(&mut self, items: E::Refs<'_>) -> R;
+}
+
+/// The [`InputSet`] of the inputs that move along a row, known to the compiler.
+struct Moving<const INPUTS: u8>;
+
+impl<const INPUTS: u8> Moving<INPUTS> {
+    /// The place in the slice of operand `k` at place `i` of the row.
+    #[inline(always)]
+    fn place(k: usize, i: usize) -> usize {
+        if InputSet(INPUTS).contains(k) { i } else { 0 }
+    }
+}
+
+macro_rules! elements {
+    ($count:literal $row:ident: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
+        #[inline(always)]
+        fn $row<const INPUTS: u8, T, $($A,)* V: Visit<T, ($($A,)*)>>(
+            _: Moving<INPUTS>,
+            out: &mut [T],
+            ($($a,)*): ($(&[$A],)*),
+            visit: &mut V,
+        ) {
+            // Slices as parameters: LLVM knows that they do not alias, and vectorises.
+            #[inline]
+            fn row<const INPUTS: u8, T, $($A,)* V: Visit<T, ($($A,)*)>>(
+                out: &mut [T],
+                $($a: &[$A],)*
+                visit: &mut V,
+            ) {
+                let len = out.len();
+                $(let $a = &$a[..Moving::<INPUTS>::place($k, len - 1) + 1];)*
+                for i in 0..len {
+                    visit.visit(&mut out[i], ($(&$a[Moving::<INPUTS>::place($k, i)],)*));
+                }
+            }
+            row::<INPUTS, T, $($A,)* V>(out, $($a,)* visit);
+        }
+
+        // SAFETY: The macro writes the same code for every place of the tuple, with the pointer and the type at that place.
+        unsafe impl<$($A),*> Elements for ($($A,)*) {
+            type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
+
+            const INFO: ElementInfo = {
+                let (mut sizes, gathers) = ([0; OPERANDS], &[$(gather_of(size_of::<$A>())),*]);
+                $(sizes[$k] = size_of::<$A>();)*
+                let plain = || InputSet(0 $(| u8::from(plain_size::<$A>().is_some()) << ($k - 1))*);
+                ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain, gathers }
+            };
+
+            #[inline(always)]
+            unsafe fn refs_at<'r, const MOVING: u8>(at: &Pointers, place: usize) -> Self::Refs<'r>
+            where
+                Self: 'r,
+            {
+                // SAFETY: The caller promises these elements.
+                ($(unsafe { &*at[$k].cast::<$A>().add(Moving::<MOVING>::place($k, place)) },)*)
+            }
+
+            #[inline(always)]
+            unsafe fn row<T, V: Visit<T, Self>>(
+                out: &mut [T],
+                at: &Pointers,
+                moving: InputSet,
+                visit: &mut V,
+            ) {
+                let len = |k: usize| if moving.contains(k) { out.len() } else { 1 };
+                // SAFETY: The caller promises these elements.
+                $(let $a = unsafe { slice::from_raw_parts(at[$k].cast::<$A>(), len($k)) };)*
+                let slices = ($($a,)*);
+                match moving.0 {
+                    $($moving => $row(Moving::<$moving>, out, slices, visit),)*
+                    _ => unreachable!("no row loop for these inputs"),
+                }
+            }
+
+            #[inline(always)]
+            #[allow(private_interfaces, private_bounds, reason = "not exported")]
+            unsafe fn panels<R: Clone, M: MapElement<R, Self>, O: Operation<R>, const N: usize>(
+                at: &Pointers,
+                panels: &Panels<'_>,
+                map: &mut M,
+                op: O,
+            ) {
+                match panels.moving.0 {
+                    // SAFETY: The caller promises these elements.
+                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
+                    _ => unreachable!("no row loop for these inputs"),
+                }
+            }
+        }
+    };
+}
+// Each set has loops of its own in each closure. That of five inputs with some that stay is a row of a layer norm: an array and the
+// mean and deviation of its row, scaled and shifted by two rows.
+elements!(1 row1: A a 1; 0b1 0b0);
+elements!(2 row2: A a 1, B b 2; 0b11 0b01 0b10);
+elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001 0b010 0b100);
+elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110 0b0011);
+elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111 0b11001);
+elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
+
+/// [`Elements::panels`] for one set of moving inputs.
+///
+/// # Safety
+/// As for [`Elements::panels`].
+#[inline(always)]
+unsafe fn combine<
+    A: Clone,
+    E: Elements,
+    M: MapElement<A, E>,
+    O: Operation<A>,
+    const N: usize,
+    const MOVING: u8,
+>(
+    at: &Pointers,
+    panels: &Panels<'_>,
+    map: &mut M,
+    op: O,
+) {
+    // local copies: LLVM knows that writes to the output do not change them
+    let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
+    let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
+    for _ in 0..count {
+        let mut at = first_at;
+        let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
+        for i in 0..N {
+            // SAFETY: The caller promises these elements.
+            sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
+        }
+        advance(&mut at, &step_strides, E::COUNT);
+        let out = first_at[0].cast::<A>();
+        // SAFETY: The caller promises these elements. Every sum was written.
+        unsafe {
+            for _ in 1..steps {
+                // LLVM would change some of these sums, of a maximum, by masked stores: seven times as long
+                let mut next = [const { MaybeUninit::<A>::uninit() }; N];
+                for i in 0..N {
+                    let element = map.map(E::refs_at::<MOVING>(&at, i));
+                    next[i].write(op.apply(sums[i].assume_init_ref().clone(), element));
+                }
+                sums = next;
+                advance(&mut at, &step_strides, E::COUNT);
+            }
+            for i in 0..N {
+                let (sum, out) = (sums[i].assume_init_ref().clone(), out.add(i));
+                out.write(match is_added {
+                    false => sum,
+                    // wide panels do not overlap: with this branch, LLVM would not vectorise some operations on them
+                    true if const { N == NARROW } && i < overlap => (*out).clone(),
+                    true => op.apply((*out).clone(), sum),
+                });
+            }
+        }
+        advance(&mut first_at, &panel_strides, E::COUNT);
+    }
+}
+
+/// Combines the elements of each output of a block, one after the other. Results are added to the outputs if `is_added`.
+///
+/// # Safety
+/// As for [`Rows::rows`](super::closures::Rows::rows).
+#[inline(never)]
+pub(super) unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
+    block: &Block,
+    mut is_added: bool,
+    map: &mut M,
+    op: O,
+) {
+    let mut round_at = block.at;
+    for _ in 0..block.rounds.len {
+        block.for_each(&round_at, E::COUNT, |at| {
+            // SAFETY: The caller promises these elements.
+            unsafe {
+                let (mut at, out) = (*at, at[0].cast::<A>());
+                let mut sum = map.map(E::refs_at::<0>(&at, 0));
+                for _ in 1..block.steps.len {
+                    advance(&mut at, &block.steps.strides, E::COUNT);
+                    sum = op.apply(sum, map.map(E::refs_at::<0>(&at, 0)));
+                }
+                out.write(if is_added { op.apply((*out).clone(), sum) } else { sum });
+            }
+        });
+        advance(&mut round_at, &block.rounds.strides, E::COUNT);
+        is_added = true;
+    }
+}

@@ -1,0 +1,343 @@
+//! Copies of plain numbers, to an output or, such as tiles of a transposed array, to contiguous memory.
+//!
+//! | the elements | the copy |
+//! |---|---|
+//! | a row: contiguous, every second one, one element, or with gaps | [`copy_rows`] |
+//! | rows that repeat | one of them, and copies of this copy |
+//! | columns: the outermost axis is nearer in memory than the innermost, or its inner axes are short | [`copy_columns`]: each column, or squares that are transposed in registers |
+//! | others | row after row |
+//!
+//! # Invariant
+//! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
+//! numbers are initialised and may be copied. They may be less aligned than such a number.
+
+use super::loops::{Axis, ElementInfo, Gather, Loop, NARROW, Pointers, steps};
+use crate::kernel::ensure;
+use crate::kernel::memory::{CACHE_LINE, List};
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::simd::has_avx2;
+use core::mem::MaybeUninit;
+use core::{ptr, slice};
+
+/// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
+const TILE_COPIES_BYTES: usize = 12 << 10;
+/// The most elements at an index of the outermost axis of which columns are copied, not rows. Measured on 2026-11-28 on Zen 4:
+/// with rows of 3 elements, columns take 0.6 of the time of rows, and of 6 1.6 times as long.
+const SHORT_COLUMNS: usize = 4;
+
+/// The bytes of one of `count` copies.
+pub(crate) fn copy_share(count: usize) -> usize {
+    (TILE_COPIES_BYTES / count.max(1)) & !(CACHE_LINE - 1)
+}
+
+/// Copies the elements of input `k` to contiguous memory, in the order of the loops.
+///
+/// # Safety
+/// There is a borrowed element at every index of the loops, with the type that `info` has for it. `to` is as aligned as the elements.
+///
+/// # Panics
+/// If the elements are not plain numbers, or do not fit.
+pub(super) unsafe fn gather(
+    loops: &[Loop],
+    at: &Pointers,
+    k: usize,
+    info: &ElementInfo,
+    to: &mut [MaybeUninit<u8>],
+) {
+    ensure(steps(loops).saturating_mul(info.sizes[k]) <= to.len(), "no room for the copy");
+    // SAFETY: The caller promises the elements. All fit into `to`, as was just checked.
+    unsafe { copy_elements(loops, at[k], k, info, to.as_mut_ptr().cast(), false) };
+}
+
+/// Copies the elements of the only input to the output.
+///
+/// # Safety
+/// There are a borrowed element and memory for it at every index of the loops. Both have the type that `info` has.
+///
+/// # Panics
+/// If the elements are not plain numbers.
+pub(super) unsafe fn copy_to_output(loops: &[Loop], at: &Pointers, info: &ElementInfo) {
+    // SAFETY: As the caller promises.
+    unsafe { copy_elements(loops, at[1], 1, info, at[0], true) };
+}
+
+/// # Safety
+/// As for [`gather`] and [`copy_to_output`].
+unsafe fn copy_elements(
+    loops: &[Loop],
+    from: *const u8,
+    k: usize,
+    info: &ElementInfo,
+    to: *mut u8,
+    is_output: bool,
+) {
+    ensure(k > 0 && (info.plain)().contains(k), "a copy of elements that are no plain numbers");
+    let (mut axes, mut width) = (List::<Axis, 8>::new(), info.sizes[k].cast_signed());
+    for l in loops.iter().rev() {
+        let axis = Axis { len: l.len, from: l.strides[k], to: if is_output { l.strides[0] } else { width } };
+        width = width.wrapping_mul(l.len.cast_signed());
+        match axes.last_mut() {
+            // adjacent loops that continue each other are merged
+            Some(inner) if axis.continues(inner) => inner.len *= l.len,
+            _ => axes.push(axis),
+        }
+    }
+    axes.reverse();
+    // SAFETY: As the caller promises.
+    unsafe { info.gathers[k - 1](&axes, from, to) };
+}
+
+impl Axis {
+    /// Whether a step is as long as all of `inner`.
+    fn continues(&self, inner: &Self) -> bool {
+        [(self.from, inner.from), (self.to, inner.to)]
+            .iter()
+            .all(|&(outer, step)| outer == step.wrapping_mul(inner.len.cast_signed()))
+    }
+}
+
+macro_rules! gathers {
+    ($($N:ident $size:pat)*) => {
+        /// The function for plain numbers of this size. None of them has size 0.
+        pub(super) const fn gather_of(size: usize) -> Gather {
+            // not generic, so that it is compiled in this crate
+            $(unsafe fn $N(axes: &[Axis], from: *const u8, to: *mut u8) {
+                // SAFETY: As for `gather`.
+                unsafe { gather_axes::<core::primitive::$N>(axes, from, to) }
+            })*
+            match size {
+                $($size => $N,)*
+            }
+        }
+    };
+}
+gathers!(u8 0..=1 u16 2 u32 4 u64 8 u128 _);
+
+/// Copies elements of the size of `N` along axes.
+///
+/// # Safety
+/// As for [`gather`] and [`copy_to_output`].
+unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
+    // SAFETY: The caller promises the elements and the memory, and every part is within them.
+    unsafe {
+        match *axes {
+            [] => ptr::copy_nonoverlapping(from.cast::<N>(), to.cast(), 1),
+            [row] => copy_rows::<N>(Axis { len: 1, from: 0, to: 0 }, row, from, to),
+            [Axis { len, from: 0, to: width }, ref inner @ ..] if is_dense::<N>(inner, width) => {
+                gather_axes::<N>(inner, from, to);
+                let (width, mut done) = (width.unsigned_abs(), 1);
+                while done < len {
+                    let more = done.min(len - done);
+                    ptr::copy_nonoverlapping(to, to.add(done * width), more * width);
+                    done += more;
+                }
+            }
+            [column, ref inner @ ..] if are_columns(axes) => copy_columns::<N>(column, inner, from, to),
+            [outer, row] => copy_rows::<N>(outer, row, from, to),
+            [outer, ref inner @ ..] => {
+                for i in 0..outer.len.cast_signed() {
+                    let (from, to) = (from.wrapping_offset(outer.from * i), to.wrapping_offset(outer.to * i));
+                    gather_axes::<N>(inner, from, to);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the output has `width` contiguous bytes along these axes.
+fn is_dense<N>(axes: &[Axis], width: isize) -> bool {
+    let dense = axes.iter().rev().try_fold(size_of::<N>().cast_signed(), |width, axis| {
+        (axis.to == width).then(|| width * axis.len.cast_signed())
+    });
+    dense == Some(width)
+}
+
+/// Copies the elements of a row at each index of the outer axis.
+///
+/// # Safety
+/// As for [`gather_axes`].
+unsafe fn copy_rows<N: Copy>(outer: Axis, row: Axis, from: *const u8, to: *mut u8) {
+    let (Axis { len, from: stride, to: step }, size) = (row, size_of::<N>().cast_signed());
+    for i in 0..outer.len.cast_signed() {
+        let (from, to) = (from.wrapping_offset(outer.from * i), to.wrapping_offset(outer.to * i));
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe {
+            let (first, row) = (from.cast::<N>(), to.cast::<N>());
+            match stride {
+                _ if step != size => copy_column::<N>(from, stride, to, step, len),
+                // not by a copy of copies: most rows are too short for calls to copy memory
+                0 => slice::from_raw_parts_mut(row.cast::<MaybeUninit<N>>(), len)
+                    .fill(MaybeUninit::new(first.read_unaligned())),
+                _ if stride == size && len > NARROW => ptr::copy_nonoverlapping(first, row, len),
+                _ if stride == size => copy_every::<N, 1>(first, row, len),
+                _ if stride == 2 * size => copy_every::<N, 2>(first, row, len),
+                _ if stride == -size => copy_every::<N, -1>(first, row, len),
+                _ => copy_column::<N>(from, stride, to, size, len),
+            }
+        }
+    }
+}
+
+/// Copies elements that are `STEP` elements apart to a row. The compiler shuffles vectors, and memory has more reads in flight.
+///
+/// # Safety
+/// As for [`gather_axes`].
+#[inline(always)]
+unsafe fn copy_every<N: Copy, const STEP: isize>(from: *const N, to: *mut N, len: usize) {
+    for i in 0..len {
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe { to.add(i).write_unaligned(from.offset(STEP * i.cast_signed()).read_unaligned()) };
+    }
+}
+
+/// Copies a column at each index of the inner axes; or, if the column is contiguous, transposes it and the last axis.
+///
+/// # Safety
+/// As for [`gather_axes`].
+unsafe fn copy_columns<N: Copy>(column: Axis, inner: &[Axis], from: *const u8, to: *mut u8) {
+    let size = size_of::<N>().cast_signed();
+    let (others, row) = match *inner {
+        [ref others @ .., row] if column.from == size && row.from != 0 && row.to == size && row.len > 3 => {
+            (others, Some(row))
+        }
+        _ => (inner, None),
+    };
+    for at in 0..count(others) {
+        let (mut from, mut to, mut rest) = (from, to, at);
+        for axis in others.iter().rev() {
+            let i = (rest % axis.len).cast_signed();
+            (from, to) = (from.wrapping_offset(axis.from * i), to.wrapping_offset(axis.to * i));
+            rest /= axis.len;
+        }
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe {
+            match row {
+                Some(row) => transpose::<N>(from, row.from, to, column.to, [column.len, row.len]),
+                None => copy_column::<N>(from, column.from, to, column.to, column.len),
+            }
+        }
+    }
+}
+
+/// Copies `len` elements, `stride` bytes apart, to places `step` bytes apart.
+///
+/// # Safety
+/// As for [`gather_axes`].
+#[inline(always)]
+unsafe fn copy_column<N: Copy>(from: *const u8, stride: isize, to: *mut u8, step: isize, len: usize) {
+    for i in 0..len.cast_signed() {
+        // SAFETY: The caller promises the elements and the memory.
+        unsafe {
+            let element = from.wrapping_offset(stride * i).cast::<N>().read_unaligned();
+            to.wrapping_offset(step * i).cast::<N>().write_unaligned(element);
+        }
+    }
+}
+
+/// Whether columns are copied, not rows: the stride of the first axis is smaller than that of the last one, or there are few
+/// elements at an index of the first axis.
+fn are_columns(axes: &[Axis]) -> bool {
+    let [column, ref inner @ ..] = *axes else { return false };
+    let is_far = |row: &Axis| column.from.abs() < row.from.abs();
+    let is_nearer = column.len > 3 && column.from != 0 && inner.last().is_some_and(is_far);
+    is_nearer || count(inner) <= SHORT_COLUMNS && count(inner) < column.len
+}
+
+/// The number of elements along axes.
+fn count(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| axis.len).product()
+}
+
+/// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows
+/// of the input are contiguous and `along` bytes apart; those of the output are `down` bytes apart.
+///
+/// # Safety
+/// The input has these elements, which are plain numbers of the size of `N`, and the output has memory for them.
+unsafe fn transpose<N: Copy>(
+    from: *const u8,
+    along: isize,
+    to: *mut u8,
+    down: isize,
+    [rows, len]: [usize; 2],
+) {
+    let (size, side) = (size_of::<N>(), side::<N>());
+    let square: unsafe fn(*const u8, isize, *mut u8, isize) = match size {
+        #[cfg(target_arch = "x86_64")]
+        4 if has_avx2() => square_by_avx2,
+        _ => square::<N>,
+    };
+    let (full_rows, full_len) = (rows / side * side, len / side * side);
+    // SAFETY: The caller promises the elements and the memory, and every square is within them. `square` needs AVX2 only where
+    // the CPU has it.
+    unsafe {
+        for j in (0..full_len).step_by(side) {
+            for i in (0..full_rows).step_by(side) {
+                let from = from.add(i * size).wrapping_offset(along * j.cast_signed());
+                square(from, along, to.wrapping_offset(down * i.cast_signed()).add(j * size), down);
+            }
+        }
+        for i in 0..rows {
+            for j in if i < full_rows { full_len } else { 0 }..len {
+                let element =
+                    from.add(i * size).wrapping_offset(along * j.cast_signed()).cast::<N>().read_unaligned();
+                let to = to.wrapping_offset(down * i.cast_signed()).add(j * size);
+                to.cast::<N>().write_unaligned(element);
+            }
+        }
+    }
+}
+
+/// The rows and columns of a square.
+const fn side<N>() -> usize {
+    if size_of::<N>() > 4 { 32 / size_of::<N>() } else { 8 }
+}
+
+/// # Safety
+/// As for [`transpose`], with [`side`] rows and columns.
+unsafe fn square<N: Copy>(from: *const u8, along: isize, to: *mut u8, down: isize) {
+    for i in 0..side::<N>() {
+        for j in 0..side::<N>() {
+            // SAFETY: The caller promises the elements and the memory.
+            unsafe {
+                let element =
+                    from.wrapping_offset(along * j.cast_signed()).cast::<N>().add(i).read_unaligned();
+                to.wrapping_offset(down * i.cast_signed()).cast::<N>().add(j).write_unaligned(element);
+            }
+        }
+    }
+}
+
+/// [`square`] of 8 rows and columns of 4 bytes. Measured on 2026-11-27 on a Xeon: half the time of the loops for 64², and for 2048².
+/// For 8 bytes, loops take 1.06 of such a function's time.
+///
+/// # Safety
+/// As for [`square`]; and the CPU has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn square_by_avx2(from: *const u8, along: isize, to: *mut u8, down: isize) {
+    use core::arch::x86_64 as x86;
+
+    // SAFETY: The caller promises the elements and the memory.
+    unsafe {
+        // each half of a vector is half of a column: four rows of columns j and j + 4
+        let half = |j: isize, i: usize| {
+            from.wrapping_offset(along * j).add(4 * i).cast::<x86::__m128i>().read_unaligned()
+        };
+        let columns = |j: isize, i: usize| x86::_mm256_set_m128i(half(j + 4, i), half(j, i));
+        for i in [0, 4] {
+            let [a, b, c, d] = [columns(0, i), columns(1, i), columns(2, i), columns(3, i)];
+            let [ac, ac_high] = [x86::_mm256_unpacklo_epi32(a, c), x86::_mm256_unpackhi_epi32(a, c)];
+            let [bd, bd_high] = [x86::_mm256_unpacklo_epi32(b, d), x86::_mm256_unpackhi_epi32(b, d)];
+            let rows = [
+                x86::_mm256_unpacklo_epi32(ac, bd),
+                x86::_mm256_unpackhi_epi32(ac, bd),
+                x86::_mm256_unpacklo_epi32(ac_high, bd_high),
+                x86::_mm256_unpackhi_epi32(ac_high, bd_high),
+            ];
+            for (row, vector) in rows.into_iter().enumerate() {
+                let to = to.wrapping_offset(down * (i + row).cast_signed());
+                to.cast::<x86::__m256i>().write_unaligned(vector);
+            }
+        }
+    }
+}

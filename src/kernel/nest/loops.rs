@@ -1,0 +1,189 @@
+//! Loops, and what they need to know of operands.
+
+#![forbid(unsafe_code)]
+
+use crate::kernel::memory::List;
+
+/// The most operands: an output and six inputs.
+pub(crate) const OPERANDS: usize = 7;
+
+/// The most elements of rows that are visited, and of a source that is reduced, without arranging a nest. Measured on Zen 4: for so
+/// few, the order of the loops costs less than the 50 ns of arranging them.
+pub(crate) const SMALL_NEST: usize = 4096;
+/// The most elements that are visited or combined one by one where there is no row loop. For more, operands are copied. Measured
+/// on 2026-11-26 with `cliffs`, for closures of one to forty operations: 32 to 64 take about as long.
+pub(crate) const ONE_BY_ONE: usize = 64;
+
+/// A loop: its number of steps, and the bytes that each operand moves at a step.
+#[derive(Clone, Copy)]
+pub(crate) struct Loop {
+    pub(super) len: usize,
+    /// Whether the output moves.
+    pub(super) kept: bool,
+    pub(super) strides: [isize; OPERANDS],
+}
+
+impl Loop {
+    pub(super) const ONE_STEP: Self = Self { len: 1, kept: false, strides: [0; OPERANDS] };
+
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the output moves along the loop; otherwise the loop is reduced.
+    #[inline(always)]
+    pub(crate) fn is_kept(&self) -> bool {
+        self.kept
+    }
+
+    /// The bytes that operand `k` moves at a step.
+    #[inline(always)]
+    pub(crate) fn stride(&self, k: usize) -> isize {
+        self.strides[k]
+    }
+
+    /// The length of each part when the loop is split into the fewest parts of at most `most` steps. The last part may be
+    /// shorter. Parts are whole vectors, unless the last one would then be shorter than a vector.
+    pub(crate) fn part(&self, most: usize) -> usize {
+        if self.len <= most {
+            return self.len;
+        }
+        let vector = if most < NARROW { 1 } else { NARROW };
+        let parts = self.len.div_ceil((most / vector * vector).max(1));
+        let equal = self.len.div_ceil(parts);
+        let whole = equal.next_multiple_of(vector);
+        if (1..vector).contains(&(self.len % whole)) { equal } else { whole }
+    }
+
+    /// Whether a step is as long as all of `inner`, in the first `count` operands.
+    #[inline]
+    pub(super) fn continues(&self, inner: &Self, count: usize) -> bool {
+        (0..count).all(|k| self.strides[k] == inner.strides[k].wrapping_mul(inner.len.cast_signed()))
+    }
+
+    /// The pointers after some steps of the output and of the inputs.
+    pub(super) fn moved(&self, at: &Pointers, [output, input]: [usize; 2]) -> Pointers {
+        let mut moved = *at;
+        for (k, at) in moved.iter_mut().enumerate() {
+            let steps = if k == 0 { output } else { input };
+            *at = at.wrapping_offset(self.strides[k].wrapping_mul(steps.cast_signed()));
+        }
+        moved
+    }
+}
+
+/// The loops of a nest, outermost first. Few nests have more than 8.
+pub(crate) type Loops = List<Loop, 8>;
+/// A number of steps for each loop.
+pub(crate) type Steps = List<usize, 8>;
+
+/// The number of indices of loops. It may exceed `usize` for views that repeat elements.
+#[inline]
+pub(crate) fn steps(loops: &[Loop]) -> usize {
+    let mut steps = 1_usize;
+    for l in loops {
+        steps = steps.saturating_mul(l.len);
+    }
+    steps
+}
+
+/// Whether each half of the loops has at least `grain` indices.
+pub(crate) fn is_worth_halving(loops: &[Loop], grain: usize) -> bool {
+    steps(loops) / 2 >= grain
+}
+
+/// A set of inputs. Operand `k` is bit `k - 1`.
+///
+/// Not exported; public because [`Elements`] takes one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct InputSet(pub(super) u8);
+
+impl InputSet {
+    pub(crate) const NONE: Self = Self(0);
+
+    #[inline(always)]
+    pub(super) const fn contains(self, k: usize) -> bool {
+        self.0 >> (k - 1) & 1 == 1
+    }
+
+    #[inline(always)]
+    pub(crate) fn operands(self) -> impl Iterator<Item = usize> {
+        (1..OPERANDS).filter(move |&k| self.contains(k))
+    }
+
+    #[inline(always)]
+    pub(super) fn insert(&mut self, k: usize) {
+        self.0 |= 1 << (k - 1);
+    }
+
+    /// The inputs up to operand `last` for which `is_in` holds.
+    #[inline(always)]
+    pub(super) fn of(last: usize, is_in: impl Fn(usize) -> bool) -> Self {
+        (1..=last).fold(Self::NONE, |set, k| Self(set.0 | u8::from(is_in(k)) << (k - 1)))
+    }
+}
+
+/// A pointer for each operand.
+pub(super) type Pointers = [*mut u8; OPERANDS];
+
+/// The neighbours of a panel. Measured with `by_hand` on a Xeon: 16 take up to 1.3 times as long (2026-11-26), 8 up to 1.5 times
+/// (2026-11-27), and 64 are no longer kept in registers.
+pub(crate) const WIDE: usize = 32;
+/// The neighbours of a panel where no wide one fits.
+pub(crate) const NARROW: usize = 8;
+/// The most panels of a lane that are added before the accumulators are folded, and the most groups of rows that are added. Both
+/// keep the error small.
+pub(crate) const ROUNDS: usize = 32;
+/// The most rows of a group, which are added in registers. L1 has 8 ways on Zen 4, where more rows that are 4 KiB apart take up to 2.7
+/// times as long (`sum/1024x1024/0` of the grid, 2026-11-27).
+pub(super) const GROUP_ROWS: usize = 16;
+/// The most rows that are added to one sum.
+pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
+
+/// Facts about the elements of inputs that the untyped parts of the kernel need.
+///
+/// Not exported; public because [`Elements`] has one.
+pub struct ElementInfo {
+    /// The number of inputs.
+    pub(super) count: usize,
+    /// The bytes of an element of each operand; 0 for the output.
+    pub(super) sizes: [usize; OPERANDS],
+    /// The sets of inputs for which [`Elements::row`] has a loop, along which these move and the others stay.
+    pub(super) row_loops: &'static [InputSet],
+    /// The inputs whose elements are plain numbers.
+    pub(super) plain: fn() -> InputSet,
+    /// What copies the elements of each input, if they are plain numbers; that of operand `k` at `k - 1`.
+    pub(super) gathers: &'static [Gather],
+}
+
+impl ElementInfo {
+    /// The facts about no inputs.
+    pub(super) const NONE: Self =
+        Self { count: 0, sizes: [0; OPERANDS], row_loops: &[], plain: || InputSet::NONE, gathers: &[] };
+}
+
+/// A copy of plain numbers of one size. A program has the functions for the sizes of its own elements.
+pub(super) type Gather = unsafe fn(&[Axis], *const u8, *mut u8);
+
+/// An axis of a copy: its length, and the bytes from one element to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Axis {
+    pub(super) len: usize,
+    pub(super) from: isize,
+    pub(super) to: isize,
+}
+
+/// Whether the elements of operand `k` are contiguous in the order of the loops.
+#[inline]
+pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
+    let mut width = size.cast_signed();
+    for l in loops.iter().rev() {
+        if l.strides[k] != width {
+            return false;
+        }
+        // does not overflow: the elements so far are contiguous in an array
+        width *= l.len.cast_signed();
+    }
+    true
+}

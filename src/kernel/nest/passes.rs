@@ -1,0 +1,312 @@
+//! Passes over the rows of an output, whose inputs are broadcast to its shape.
+//!
+//! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
+
+use super::arrays::{Inputs, Output};
+use super::closures::{FillsOf, Invariant, Rows, RowsOf};
+use super::cut::{Block, for_each_index};
+use super::erased::{ErasedNest, ErasedOperands, Nest};
+use super::gather::{copy_to_output, gather};
+use super::halves::Join;
+use super::loops::{ElementInfo, InputSet, OPERANDS, is_worth_halving, steps};
+use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
+use crate::kernel::ensure;
+use crate::kernel::memory::{CACHE_LINE, STACK_BYTES, Scratch, Slots, StridedSlots, Written};
+use crate::kernel::threads::GRAIN;
+use core::iter::zip;
+use core::marker::PhantomData;
+use core::mem::replace;
+use core::ptr::null_mut;
+
+/// A pass along the axes of a shape, and its arrays. Each function that makes one sets both with their types.
+pub(crate) struct ShapePass<'p, 's> {
+    pub(super) shape: &'p [usize],
+    pub(super) out: RawOutput<'p>,
+    pub(super) dropped: Dropped<'p>,
+    pub(super) inputs: &'p RawInputs<'p>,
+    pub(super) pass: RowPass<'p, 's>,
+}
+
+impl<'p> ShapePass<'p, 'static> {
+    /// A pass that visits each element of an output with the elements of the inputs, which are broadcast to its shape.
+    #[inline(always)]
+    pub(crate) fn visit<T, E>(
+        out: Output<'p, T>,
+        inputs: &'p Inputs<'p, E>,
+        rows: &'p dyn RowsOf<T, E>,
+    ) -> Self {
+        Self::new(out.raw(), inputs, rows)
+    }
+}
+
+impl<'p, 's> ShapePass<'p, 's> {
+    /// A pass that writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
+    #[inline(always)]
+    pub(crate) fn fill<A, E>(
+        slots: StridedSlots<'p, 's, A>,
+        inputs: &'p Inputs<'p, E>,
+        rows: &'p dyn FillsOf<A, E>,
+    ) -> Self {
+        Self::new(RawOutput::slots(slots), inputs, rows)
+    }
+
+    #[inline(always)]
+    pub(super) fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p dyn Rows) -> Self {
+        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
+    }
+
+    /// Visits few elements as one [block](Block::set_small). Only [`ElementLoops`](super::ElementLoops) combine elements to one
+    /// output.
+    ///
+    /// # Errors
+    /// Returns the pass if a nest is needed.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    #[inline]
+    pub(crate) fn visit_few(self) -> Result<Written<'s>, Self> {
+        let mut block = Block::new(self.inputs.pointers(self.out.at));
+        let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs) else {
+            return Err(self);
+        };
+        // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+        unsafe {
+            if count > 0 {
+                visit_block(self.pass.rows, &block, self.inputs.info);
+            }
+            Ok(Written::new(count))
+        }
+    }
+
+    /// The nest; `None` if there is no index.
+    ///
+    /// # Panics
+    /// If an array does not fit the shape.
+    pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's>>> {
+        let is_empty = erased.build(self.shape, Some(self.out), self.dropped, self.inputs);
+        (!is_empty).then_some(Nest { erased, pass: self.pass })
+    }
+}
+
+/// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
+#[derive(Clone, Copy)]
+pub(crate) struct RowPass<'a, 's> {
+    rows: &'a dyn Rows,
+    brand: Invariant<&'s ()>,
+}
+
+impl<'a> RowPass<'a, '_> {
+    #[inline(always)]
+    pub(super) fn new(rows: &'a dyn Rows) -> Self {
+        Self { rows, brand: PhantomData }
+    }
+}
+
+/// Passes that read the inputs while the nest lives only.
+pub(crate) trait ReadsNest {}
+
+impl ReadsNest for RowPass<'_, '_> {}
+
+impl<'n, P: ReadsNest> Nest<'n, P> {
+    /// Makes contiguous copies of these inputs in `scratch`, and reads these.
+    ///
+    /// # Panics
+    /// If their elements are not plain numbers.
+    pub(crate) fn with_copies<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
+    where
+        'n: 'm,
+    {
+        let (erased, mut moving) = (self.erased, ErasedNest::new());
+        let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k)).sum());
+        for k in copied.operands() {
+            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
+            erased.moving_part(k, &mut moving);
+            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
+            unsafe { gather(&moving.loops, &moving.operands.at, k, moving.operands.info, copy) };
+            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
+            rest = after;
+        }
+        erased.merge();
+        Nest { erased, pass: self.pass }
+    }
+}
+
+impl<'s> Nest<'_, RowPass<'_, 's>> {
+    /// What runs both halves of the nest on two threads, if they may have these and are worth them.
+    pub(crate) fn join(&self) -> Option<Join> {
+        self.pass.rows.join().filter(|_| is_worth_halving(self.loops(), GRAIN))
+    }
+
+    /// Has `visit` visit both [`halves`](Self::halves) of the nest. They may run on two threads.
+    pub(crate) fn visit_halves(
+        self,
+        place: usize,
+        visit: fn(Nest<'_, RowPass<'_, 's>>) -> Written<'s>,
+    ) -> Written<'s> {
+        let (join, mut second) = (self.join(), ErasedNest::on_heap());
+        let [first, second] = self.halves(place, &mut second);
+        let [mut written, more] = match join {
+            // SAFETY: The halves have the loops that the `Join` is from, parts of the arrays that these are for, and copies of plain
+            // numbers, which both read.
+            Some(join) => unsafe { join.run(|| visit(first), || visit(second)) },
+            None => [visit(first), visit(second)],
+        };
+        written.add(more);
+        written
+    }
+
+    /// Whether the pass copies plain numbers.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.pass.rows.is_copy() && self.erased.is_plain(1)
+    }
+
+    /// Copies each element.
+    ///
+    /// # Panics
+    /// If the pass does [something else](Self::is_copy).
+    pub(crate) fn copy(self) -> Written<'s> {
+        ensure(self.is_copy() && self.erased.has_distinct_outputs(), "not a copy of plain numbers");
+        let ErasedNest { loops, operands } = self.erased;
+        // SAFETY: By the invariant. The output has elements of the same type.
+        unsafe {
+            copy_to_output(loops, &operands.at, operands.info);
+            Written::new(steps(loops))
+        }
+    }
+
+    /// [`copy`](Self::copy) in tiles of at most `tile[i]` steps of loop `i`.
+    pub(crate) fn copy_tiles(self, tile: &[usize]) -> Written<'s> {
+        let (pass, mut written) = (self.pass, Written::none());
+        self.erased.for_each_tile(tile, &mut |part, tiles| {
+            for_each_index(tiles, &{ part.operands.at }, &mut |first| {
+                part.operands.at = *first;
+                written.add(Nest { erased: part, pass }.copy());
+            });
+        });
+        written
+    }
+
+    /// Visits each index, in blocks of the two innermost loops.
+    pub(crate) fn visit_rows(self) -> Written<'s> {
+        let (rows, mut written) = (self.pass.rows, Written::none());
+        ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
+        self.erased.for_each_block(&mut |block| {
+            // SAFETY: By the invariant, `rows` has the types of the operands.
+            unsafe {
+                rows.rows(block);
+                written.add(Written::new(block.outputs()));
+            }
+        });
+        written
+    }
+
+    /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Inputs are copied for a tile if no row loop can read them
+    /// in place. A tile is one row if the output is contiguous in it.
+    ///
+    /// # Panics
+    /// If inputs to copy are not plain numbers or do not fit.
+    #[inline(never)]
+    pub(crate) fn visit_tiles(self, tile: &[usize], inputs: TileInputs) -> Written<'s> {
+        ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
+        let ErasedOperands { sizes, count: operands, info, .. } = self.erased.operands;
+        let (rows, mut written, mut scratch, mut dense) =
+            (self.pass.rows, Written::none(), Scratch::new(), ErasedNest::new());
+        let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
+        let bytes = in_tile.fold(sizes.into_iter().max().unwrap_or(0), usize::saturating_mul);
+        let share = match inputs {
+            TileInputs::InPlace => 0,
+            TileInputs::Copied(most) => bytes.min(most).next_multiple_of(CACHE_LINE),
+        };
+        let copies = scratch.bytes(share * (operands - 1));
+        self.erased.for_each_tile(tile, &mut |part, tiles| {
+            let copied = if share == 0 { InputSet::NONE } else { part.to_copy() };
+            dense.copy_from(part);
+            for k in copied.operands() {
+                dense.set_dense(k, null_mut(), |_| true);
+            }
+            dense.merge();
+            let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
+            for_each_index(tiles, &part.operands.at, &mut |first| {
+                for k in copied.operands() {
+                    if replace(&mut copies_of[k], first[k]) != first[k] {
+                        let copy = &mut copies[(k - 1) * share..][..share];
+                        // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
+                        unsafe { gather(&part.loops, first, k, info, copy) };
+                    }
+                }
+                // pointers are taken after all copies are made: the next copy would invalidate them
+                let (mut at, start) = (*first, copies.as_mut_ptr().cast::<u8>());
+                for k in copied.operands() {
+                    at[k] = start.wrapping_add((k - 1) * share);
+                }
+                block.for_each_along(outer, &at, &mut |block| {
+                    // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
+                    unsafe {
+                        rows.rows(block);
+                        written.add(Written::new(block.outputs()));
+                    }
+                });
+            });
+        });
+        written
+    }
+}
+
+/// How the inputs of a tile are read where no row loop can read them in place.
+pub(crate) enum TileInputs {
+    /// Element by element.
+    InPlace,
+    /// By copies of at most so many bytes each.
+    Copied(usize),
+}
+
+/// Visits the rows of a block, a few at a time where inputs are [copied](Block::copied).
+///
+/// # Safety
+/// As for [`Rows::rows`]. `info` is about the inputs.
+#[inline]
+unsafe fn visit_block(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
+    // SAFETY: As the caller promises.
+    unsafe {
+        match block.copied {
+            InputSet::NONE => rows.rows(block),
+            _ if rows.is_copy() => copy_to_output(&[block.rows, block.row], &block.at, info),
+            _ => visit_copies(rows, block, info),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`visit_block`].
+#[inline(never)]
+unsafe fn visit_copies(rows: &dyn Rows, block: &Block, info: &ElementInfo) {
+    let ((at_once, share), mut scratch) = (block.copies(info), Scratch::new());
+    for done in (0..block.rows.len).step_by(at_once) {
+        let mut part = *block;
+        part.at = block.rows.moved(&block.at, [done; 2]);
+        part.rows.len = at_once.min(block.rows.len - done);
+        let (loops, mut rest) = ([part.rows, part.row], scratch.bytes(STACK_BYTES));
+        for k in block.copied.operands() {
+            let (copy, after) = rest.split_at_mut(share);
+            // SAFETY: The caller promises the elements. A copy begins with a cache line.
+            unsafe { gather(&loops, &part.at, k, info, copy) };
+            let size = info.sizes[k].cast_signed();
+            (part.at[k], part.row.strides[k]) = (copy.as_mut_ptr().cast(), size);
+            part.rows.strides[k] = size * part.row.len.cast_signed();
+            rest = after;
+        }
+        part.rows.merge(&mut part.row, info.count + 1);
+        // SAFETY: The caller promises the elements. A copy has elements of the same type.
+        unsafe { rows.rows(&part) };
+    }
+}
+
+/// Slots as an output in standard layout.
+pub(super) fn standard_output<'o, A>(
+    mut slots: Slots<'o, '_, A>,
+    sizes: &'o [usize],
+    strides: &'o [isize],
+) -> RawOutput<'o> {
+    ensure(slots.len() == sizes.iter().product(), "not one slot for each element");
+    RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
+}

@@ -1,0 +1,151 @@
+//! The elements of a reduction: those of an array, or the results of a closure over arrays, which are never stored.
+
+use super::arrays::Inputs;
+use super::closures::{ElementLoops, ElementLoopsOf, Fold};
+use super::halves::{Join, Threads};
+use super::operands::{OrderedAxes, RawInputs};
+use super::passes::{ShapePass, standard_output};
+use crate::kernel::ensure;
+use crate::kernel::memory::Slots;
+use alloc::vec::Vec;
+use core::slice;
+
+/// The elements of a reduction, and its operation.
+///
+/// Not exported; public because a hidden method of a public trait makes it.
+#[derive(Clone)]
+pub struct Source<'a, A> {
+    inputs: &'a RawInputs<'a>,
+    /// The loops that compute the elements from those of the inputs; `None` if the one input has the elements.
+    element_loops: Option<&'a dyn ElementLoops<A>>,
+    /// The loops that combine elements.
+    fold: &'a dyn Fold<A>,
+    /// What runs two halves on two threads, if these may share the inputs and the loops, and may share and be sent elements.
+    join: Option<Join>,
+    /// Changes elements before they are combined.
+    prepare: Option<Prepare<'a, A>>,
+}
+
+/// A function that changes elements by a factor.
+type Prepare<'a, A> = (fn(&mut [A], &A), &'a A);
+
+impl<'a, A: Clone> Source<'a, A> {
+    /// The elements of an array, on these threads or on the calling one.
+    #[inline(always)]
+    pub(crate) fn stored(
+        array: &'a Inputs<'a, (A,)>,
+        fold: &'a (dyn Fold<A> + Sync),
+        threads: Option<Threads<A, (A,)>>,
+    ) -> Self {
+        Self { inputs: array, element_loops: None, fold, join: threads.map(Threads::join), prepare: None }
+    }
+
+    /// The results of a closure over inputs, on the threads of its loops.
+    #[inline(always)]
+    pub(crate) fn fused<E>(
+        inputs: &'a Inputs<'a, E>,
+        element_loops: &'a dyn ElementLoopsOf<A, E>,
+        fold: &'a (dyn Fold<A> + Sync),
+    ) -> Self {
+        let join = element_loops.join();
+        Self { inputs, element_loops: Some(element_loops), fold, join, prepare: None }
+    }
+
+    /// A source of these elements after `prepare` has changed them by `factor`.
+    pub(crate) fn prepared<'p>(&self, prepare: fn(&mut [A], &A), factor: &'p A) -> Source<'p, A>
+    where
+        'a: 'p,
+    {
+        Source { prepare: Some((prepare, factor)), ..self.clone() }
+    }
+
+    /// Calls `then` with the source and its shape after their axes are permuted: axis `order[i]` becomes axis `i`.
+    pub(crate) fn in_order<R>(
+        &self,
+        shape: &[usize],
+        order: &[usize],
+        then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
+    ) -> R {
+        let mut axes = OrderedAxes::default();
+        let inputs = &self.inputs.in_order(shape, order, &mut axes);
+        let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        then(&Source { inputs, ..self.clone() }, &shape)
+    }
+
+    #[inline(always)]
+    pub(crate) fn inputs(&self) -> &'a RawInputs<'a> {
+        self.inputs
+    }
+
+    #[inline(always)]
+    pub(crate) fn join(&self) -> Option<Join> {
+        self.join
+    }
+
+    /// The function that changes elements before they are combined, if there is one.
+    #[inline(always)]
+    pub(crate) fn prepare(&self) -> Option<impl Fn(&mut [A]) + use<'a, A>> {
+        self.prepare.map(|(prepare, factor)| move |elements: &mut [A]| prepare(elements, factor))
+    }
+
+    /// The loops that combine elements.
+    #[inline(always)]
+    pub(crate) fn fold(&self) -> &'a dyn Fold<A> {
+        self.fold
+    }
+
+    /// The loops that compute the elements; those of an array are cloned.
+    #[inline]
+    pub(super) fn element_loops(&self) -> &'a dyn ElementLoops<A> {
+        match self.element_loops {
+            Some(loops) => loops,
+            None => self.fold(),
+        }
+    }
+
+    /// Whether the one input has the elements.
+    #[inline(always)]
+    pub(crate) fn is_stored(&self) -> bool {
+        self.element_loops.is_none()
+    }
+
+    /// The shapes of the arrays.
+    #[inline(always)]
+    pub(crate) fn shapes(&self) -> &[&'a [usize]] {
+        self.inputs.shapes()
+    }
+}
+
+impl<'a, A: Clone> Source<'a, A> {
+    /// A map of the elements to slots in the order of the source's `shape`, with `strides` of the standard layout.
+    ///
+    /// # Panics
+    /// If the number of slots differs.
+    pub(crate) fn map_to<'p, 't>(
+        &'p self,
+        shape: &'p [usize],
+        strides: &'p [isize],
+        slots: Slots<'p, 't, A>,
+    ) -> ShapePass<'p, 't> {
+        ShapePass::new(standard_output(slots, shape, strides), self.inputs(), self.element_loops())
+    }
+
+    /// The stored elements, if there are some and they are contiguous in the order of the shape.
+    #[inline]
+    pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
+        let is_stored = self.is_stored() && self.prepare().is_none();
+        let len = is_stored.then(|| self.inputs().standard_len(0))??;
+        // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
+        Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
+    }
+
+    /// The first element.
+    ///
+    /// # Panics
+    /// If an array has no elements.
+    pub(crate) fn first(&self) -> A {
+        ensure(!self.shapes().iter().any(|sizes| sizes.contains(&0)), "no first element");
+        // SAFETY: The source's loops have the types of its inputs, and each input has a first element.
+        unsafe { self.element_loops().one(&self.inputs().pointers(core::ptr::null_mut())) }
+    }
+}
