@@ -7,7 +7,6 @@ use super::tiles::{ROWS, TERMS, Tiles};
 use crate::kernel::memory::List;
 use crate::kernel::nest::{ROUNDS, WIDE};
 use crate::kernel::simd::{Work, dispatch};
-use alloc::vec::Vec;
 use core::any::TypeId;
 use core::array::from_fn;
 use core::marker::PhantomData;
@@ -57,38 +56,33 @@ pub(super) fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
         && sides.into_iter().fold(1, usize::saturating_mul) >= LIBRARY_MULTIPLICATIONS
 }
 
-/// Computes all products of a plan. Returns `false` if copies of factors would be too large, or if the library would read in reverse.
+/// Computes all products of a plan. Returns `false` if the way cannot read the factors in place.
 #[inline]
-pub(super) fn multiply<T: LinalgScalar>(out: &mut [T], [a, b]: [&[T]; 2], plan: &mut Plan, way: Way) -> bool {
+pub(super) fn multiply<T: LinalgScalar>(out: &mut [T], [a, b]: [&[T]; 2], plan: &Plan, way: Way) -> bool {
+    let Sides { rows, terms, columns } = plan.sides;
     let reads_terms = way == Way::Dots || way == Way::Tiles && plan.sides.has_few_terms();
-    let Sides { rows, terms, columns } = &mut plan.sides;
-    let mut copies = [None, None];
-    if way != Way::Library {
-        let [outer, inner] = if reads_terms { [columns, &mut *terms] } else { [&mut *terms, columns] };
-        copies[1] = Copied::new(B, outer, inner);
-        copies[0] = Copied::new(A, rows, terms);
-    } else if [rows, terms, columns].into_iter().flat_map(|l| l.by).any(|by| by.cast_signed() < 0) {
-        return false;
-    }
-    let are_small = copies.iter().flatten().all(|copy| copy.len() <= 3 * LIBRARY_MULTIPLICATIONS);
-    if are_small {
+    let is_contiguous = |l: Loop, k: usize| l.len == 1 || l.by[k] == 1;
+    let is_readable = if way == Way::Library {
+        [rows, terms, columns].into_iter().flat_map(|l| l.by).all(|by| by.cast_signed() >= 0)
+    } else {
+        is_contiguous(terms, A) && is_contiguous(if reads_terms { terms } else { columns }, B)
+    };
+    if is_readable {
         let each = match way {
             Way::Library => each_product::<T, Library>,
             Way::Dots => each_product::<T, Dots<0>>,
             Way::Tiles => in_order(&plan.sides, reads_terms),
         };
-        let factors = if plan.are_swapped { [b, a] } else { [a, b] };
-        each(Products { out, factors, plan, copies: &mut copies });
+        each(Products { out, factors: if plan.are_swapped { [b, a] } else { [a, b] }, plan });
     }
-    are_small
+    is_readable
 }
 
-/// All products of a plan, with copies of factors.
+/// All products of a plan.
 struct Products<'m, T> {
     out: &'m mut [T],
     factors: [&'m [T]; 2],
     plan: &'m Plan,
-    copies: &'m mut [Option<Copied<T>>; 2],
 }
 
 /// The way for terms in their order, compiled for few terms.
@@ -145,20 +139,12 @@ fn each_product<T: LinalgScalar, M: Multiply<T>>(products: Products<'_, T>) {
 
         #[inline(always)]
         fn run(self) {
-            let Products { out, factors, plan, copies: [of_a, of_b] } = self.0;
+            let Products { out, factors: [a, b], plan } = self.0;
             let &Plan { sides, ref loops, are_swapped, .. } = plan;
-            // copies are made for each product
-            let most = usize::from(of_a.is_none() && of_b.is_none());
-            let (inner, outer) = loops.split_at(loops.len().min(most));
+            let (inner, outer) = loops.split_at(loops.len().min(1));
             let inner = inner.first().copied().unwrap_or(Loop::ONE);
             for i in 0..outer.iter().map(|l| l.len).product() {
-                let ([mut a, mut b], mut at) = (factors, place(plan.at, outer, i));
-                if let Some(copy) = of_a {
-                    (a, at[A]) = (copy.read(a, at[A]), 0);
-                }
-                if let Some(copy) = of_b {
-                    (b, at[B]) = (copy.read(b, at[B]), 0);
-                }
+                let at = place(plan.at, outer, i);
                 M::multiply(Matrices { out, a, b, sides, inner, at, are_swapped });
             }
         }
@@ -175,51 +161,6 @@ fn place(mut at: [usize; 3], loops: &[Loop], mut i: usize) -> [usize; 3] {
         i /= l.len;
     }
     at
-}
-
-/// A contiguous copy of a factor.
-struct Copied<T> {
-    elements: Vec<T>,
-    /// Where the copied factor begins.
-    from: Option<usize>,
-    /// The lengths and steps of its loops.
-    loops: [(usize, usize); 2],
-}
-
-impl<T: LinalgScalar> Copied<T> {
-    /// A copy of factor `k`, if its elements along `inner` are not contiguous. The loops become those of the copy.
-    #[inline]
-    fn new(k: usize, outer: &mut Loop, inner: &mut Loop) -> Option<Self> {
-        if inner.len == 1 || inner.by[k] == 1 {
-            return None;
-        }
-        let loops = [&*outer, &*inner].map(|l| (l.len, l.by[k]));
-        (outer.by[k], inner.by[k]) = (inner.len, 1);
-        Some(Self { elements: Vec::new(), from: None, loops })
-    }
-
-    fn len(&self) -> usize {
-        self.loops[0].0.saturating_mul(self.loops[1].0)
-    }
-
-    /// The copy of the factor that begins there.
-    #[inline(never)]
-    fn read(&mut self, elements: &[T], at: usize) -> &[T] {
-        let [(_, by_row), (len, by)] = self.loops;
-        if self.from.replace(at) != Some(at) {
-            self.elements.resize(self.len(), T::zero());
-            let mut row = at;
-            for copies in self.elements.chunks_exact_mut(len) {
-                let mut at = row;
-                for copy in copies {
-                    *copy = elements[at];
-                    at = at.wrapping_add(by);
-                }
-                row = row.wrapping_add(by_row);
-            }
-        }
-        &self.elements
-    }
 }
 
 /// Any rows, of `N` terms, times `N` contiguous columns.
