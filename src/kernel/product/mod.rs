@@ -49,10 +49,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     axes: [usize; 3],
 ) {
     if !in_place(out, (a, b), axes, None) {
-        once(Products::new(out, (a, b), axes), |products| {
-            let way = products.way();
-            in_parts(products, way);
-        });
+        once(Products::new(out, (a, b), axes), in_parts);
     }
 }
 
@@ -65,10 +62,7 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     if !are_many([out.len(), a.len(), b.len()], a.shape().last()) {
         return products_into(out, (a, b), axes);
     }
-    once(Products::new(out, (a, b), axes), |products| {
-        let way = products.way();
-        on_threads(products, way);
-    });
+    once(Products::new(out, (a, b), axes), on_threads);
 }
 
 /// Whether products are worth two threads.
@@ -93,10 +87,10 @@ fn in_place<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
     let ([Some(a), Some(b)], is_standard) = ([elements(a), elements(b)], out.is_standard_layout()) else {
         return false;
     };
-    let plan = Plan::new(&layouts, has_library::<T>());
+    let mut plan = Plan::new(&layouts, has_library::<T>());
     let way = way.unwrap_or_else(|| Way::of::<T>(&plan.sides));
     let out = if is_standard { out.as_slice_mut() } else { out.as_slice_memory_order_mut() };
-    out.is_some_and(|out| multiply(out, [a, b], &plan, way))
+    out.is_some_and(|out| multiply(out, [a, b], &mut plan, way))
 }
 
 /// The elements in the order of memory, if there are no gaps.
@@ -206,8 +200,8 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
     }
 }
 
-/// Computes rows, columns and terms once that strides of 0 repeat.
-fn once<T: LinalgScalar>(mut products: Products<'_, T>, multiply: impl FnOnce(Products<'_, T>)) {
+/// Calls `multiply` with products whose rows, columns and terms are not repeated by strides of 0, and repeats the results.
+fn once<T: LinalgScalar>(mut products: Products<'_, T>, multiply: impl FnOnce(Products<'_, T>, Way)) {
     let [rows, columns] = products.sides();
     for axis in [rows, columns] {
         let factor = if axis == rows { &products.a } else { &products.b };
@@ -217,14 +211,14 @@ fn once<T: LinalgScalar>(mut products: Products<'_, T>, multiply: impl FnOnce(Pr
             return others.out.assign(&first.out);
         }
     }
-    let terms = products.a.len_of(columns);
+    let (way, terms) = (products.way(), products.a.len_of(columns));
     if terms > 1 && products.a.stride_of(columns) == 0 && products.b.stride_of(rows) == 0 {
         products.a.collapse_axis(columns, 0);
         products.b.collapse_axis(rows, 0);
-        multiply(products.reborrowed());
+        multiply(products.reborrowed(), way);
         return products.out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
     }
-    multiply(products);
+    multiply(products, way);
 }
 
 /// Computes products on several threads, in halves.
@@ -242,13 +236,15 @@ fn on_threads<T: LinalgScalar + Send + Sync>(products: Products<'_, T>, way: Way
     }
 }
 
-/// Computes products of any strides on one thread: in place, or in parts, from copies.
-fn in_parts<T: LinalgScalar>(Products { mut out, a, b }: Products<'_, T>, way: Way) {
+/// Computes products of any strides on one thread: the library's in place, and others in parts, from copies.
+fn in_parts<T: LinalgScalar>(products: Products<'_, T>, way: Way) {
+    let [rows, columns] = products.sides();
+    let terms = products.a.len_of(columns);
+    let Products { mut out, a, b } = products;
     if in_place(&mut out, (&a, &b), [2; 3], Some(way)) {
         return;
     }
-    let [rows, columns] = [out.ndim() - 2, out.ndim() - 1].map(Axis);
-    if suits_library::<T>([out.len_of(rows), a.len_of(columns), out.len_of(columns)]) {
+    if suits_library::<T>([out.len_of(rows), terms, out.len_of(columns)]) {
         let factors = BaseInputs::two((&a, 2), (&b, 2));
         return for_each_base(
             &factors,
@@ -261,46 +257,32 @@ fn in_parts<T: LinalgScalar>(Products { mut out, a, b }: Products<'_, T>, way: W
             on_this_thread,
         );
     }
-    let most = if way == Way::Library { usize::MAX } else { 3 * LIBRARY_MULTIPLICATIONS };
-    let len = out.len() + a.len() + b.len();
-    let (a, b) = (contiguous(a, false, most), contiguous(b, way == Way::Dots, most));
-    if in_place(&mut out, (&a, &b), [2; 3], Some(way)) {
-        return;
-    }
-    let mut products = Products { out, a: a.view(), b: b.view() };
-    if len > most {
-        let whole =
-            products.halved(way, LIBRARY_SIDE, |both| both.into_iter().for_each(|part| in_parts(part, way)));
-        match whole {
+    let mut products = Products { out, a, b };
+    if way != Way::Library
+        && products.out.len() + products.a.len() + products.b.len() > 3 * LIBRARY_MULTIPLICATIONS
+    {
+        match products.halved(way, LIBRARY_SIDE, |both| both.into_iter().for_each(|part| in_parts(part, way)))
+        {
             Some(whole) => products = whole,
             None => return,
         }
     }
-    let mut copied = Array::zeros(products.out.raw_dim());
-    in_place(&mut copied, (&products.a, &products.b), [2; 3], Some(way));
-    copy_into(&mut products.out, &copied);
+    let Products { mut out, a, b } = products;
+    let (a, b) = (contiguous(&a), contiguous(&b));
+    if !in_place(&mut out, (&a, &b), [2; 3], Some(way)) {
+        let mut copied = Array::zeros(out.raw_dim());
+        in_place(&mut copied, (&a, &b), [2; 3], Some(way));
+        copy_into(&mut out, &copied);
+    }
 }
 
-/// The array, or a copy if there are at most `most` elements, whose matrices are contiguous row by row, or column by column.
-fn contiguous<T: LinalgScalar>(
-    mut array: ArrayViewD<'_, T>,
-    by_columns: bool,
-    most: usize,
-) -> CowArray<'_, T, IxDyn> {
-    let [rows, columns] = [array.ndim() - 2, array.ndim() - 1];
-    if by_columns {
-        array.swap_axes(rows, columns);
+/// The array, or a copy in standard layout.
+fn contiguous<'m, T: LinalgScalar>(array: &'m ArrayViewD<'_, T>) -> CowArray<'m, T, IxDyn> {
+    if array.is_standard_layout() {
+        return array.view().into();
     }
-    let mut array = if array.is_standard_layout() || array.len() > most {
-        CowArray::from(array)
-    } else {
-        let Ok(memory) = Reserved::new(array.raw_dim()) else { fail("no memory for few elements") };
-        copy(memory, &array).into()
-    };
-    if by_columns {
-        array.swap_axes(rows, columns);
-    }
-    array
+    let Ok(memory) = Reserved::new(array.raw_dim()) else { fail("no memory for few elements") };
+    copy(memory, array).into()
 }
 
 /// The sum of `count` equal terms, added in pairs.

@@ -7,6 +7,7 @@ use super::tiles::{ROWS, TERMS, Tiles};
 use crate::kernel::memory::List;
 use crate::kernel::nest::{ROUNDS, WIDE};
 use crate::kernel::simd::{Work, dispatch};
+use alloc::vec::Vec;
 use core::any::TypeId;
 use core::array::from_fn;
 use core::marker::PhantomData;
@@ -56,33 +57,38 @@ pub(super) fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
         && sides.into_iter().fold(1, usize::saturating_mul) >= LIBRARY_MULTIPLICATIONS
 }
 
-/// Computes all products of a plan. Returns `false` if the way cannot read the factors in place.
+/// Computes all products of a plan. Returns `false` if copies of factors would be too large, or if the library would read in reverse.
 #[inline]
-pub(super) fn multiply<T: LinalgScalar>(out: &mut [T], [a, b]: [&[T]; 2], plan: &Plan, way: Way) -> bool {
-    let Sides { rows, terms, columns } = plan.sides;
+pub(super) fn multiply<T: LinalgScalar>(out: &mut [T], [a, b]: [&[T]; 2], plan: &mut Plan, way: Way) -> bool {
     let reads_terms = way == Way::Dots || way == Way::Tiles && plan.sides.has_few_terms();
-    let is_contiguous = |l: Loop, k: usize| l.len == 1 || l.by[k] == 1;
-    let is_readable = if way == Way::Library {
-        [rows, terms, columns].into_iter().flat_map(|l| l.by).all(|by| by.cast_signed() >= 0)
-    } else {
-        is_contiguous(terms, A) && is_contiguous(if reads_terms { terms } else { columns }, B)
-    };
-    if is_readable {
+    let Sides { rows, terms, columns } = &mut plan.sides;
+    let mut copies = [None, None];
+    if way != Way::Library {
+        let [outer, inner] = if reads_terms { [columns, &mut *terms] } else { [&mut *terms, columns] };
+        copies[1] = Copied::new(B, outer, inner);
+        copies[0] = Copied::new(A, rows, terms);
+    } else if [rows, terms, columns].into_iter().flat_map(|l| l.by).any(|by| by.cast_signed() < 0) {
+        return false;
+    }
+    let are_small = copies.iter().flatten().all(|copy| copy.len() <= 3 * LIBRARY_MULTIPLICATIONS);
+    if are_small {
         let each = match way {
             Way::Library => each_product::<T, Library>,
             Way::Dots => each_product::<T, Dots<0>>,
             Way::Tiles => in_order(&plan.sides, reads_terms),
         };
-        each(Products { out, factors: if plan.are_swapped { [b, a] } else { [a, b] }, plan });
+        let factors = if plan.are_swapped { [b, a] } else { [a, b] };
+        each(Products { out, factors, plan, copies: &mut copies });
     }
-    is_readable
+    are_small
 }
 
-/// All products of a plan.
+/// All products of a plan, with copies of factors.
 struct Products<'m, T> {
     out: &'m mut [T],
     factors: [&'m [T]; 2],
     plan: &'m Plan,
+    copies: &'m mut [Option<Copied<T>>; 2],
 }
 
 /// The way for terms in their order, compiled for few terms.
@@ -110,8 +116,8 @@ pub(super) struct Matrices<'m, T> {
     pub(super) out: &'m mut [T],
     pub(super) a: &'m [T],
     pub(super) b: &'m [T],
-    pub(super) sides: &'m Sides,
-    pub(super) inner: &'m Loop,
+    pub(super) sides: Sides,
+    pub(super) inner: Loop,
     /// Where the operands begin.
     pub(super) at: [usize; 3],
     pub(super) are_swapped: bool,
@@ -139,12 +145,21 @@ fn each_product<T: LinalgScalar, M: Multiply<T>>(products: Products<'_, T>) {
 
         #[inline(always)]
         fn run(self) {
-            let Products { out, factors: [a, b], plan } = self.0;
-            let Plan { sides, loops, are_swapped, .. } = plan;
-            let (inner, outer) = loops.split_first().unwrap_or((&Loop::ONE, &[]));
+            let Products { out, factors, plan, copies: [of_a, of_b] } = self.0;
+            let &Plan { sides, ref loops, are_swapped, .. } = plan;
+            // copies are made for each product
+            let most = usize::from(of_a.is_none() && of_b.is_none());
+            let (inner, outer) = loops.split_at(loops.len().min(most));
+            let inner = inner.first().copied().unwrap_or(Loop::ONE);
             for i in 0..outer.iter().map(|l| l.len).product() {
-                let at = place(plan.at, outer, i);
-                M::multiply(Matrices { out, a, b, sides, inner, at, are_swapped: *are_swapped });
+                let ([mut a, mut b], mut at) = (factors, place(plan.at, outer, i));
+                if let Some(copy) = of_a {
+                    (a, at[A]) = (copy.read(a, at[A]), 0);
+                }
+                if let Some(copy) = of_b {
+                    (b, at[B]) = (copy.read(b, at[B]), 0);
+                }
+                M::multiply(Matrices { out, a, b, sides, inner, at, are_swapped });
             }
         }
     }
@@ -162,13 +177,58 @@ fn place(mut at: [usize; 3], loops: &[Loop], mut i: usize) -> [usize; 3] {
     at
 }
 
+/// A contiguous copy of a factor.
+struct Copied<T> {
+    elements: Vec<T>,
+    /// Where the copied factor begins.
+    from: Option<usize>,
+    /// The lengths and steps of its loops.
+    loops: [(usize, usize); 2],
+}
+
+impl<T: LinalgScalar> Copied<T> {
+    /// A copy of factor `k`, if its elements along `inner` are not contiguous. The loops become those of the copy.
+    #[inline]
+    fn new(k: usize, outer: &mut Loop, inner: &mut Loop) -> Option<Self> {
+        if inner.len == 1 || inner.by[k] == 1 {
+            return None;
+        }
+        let loops = [&*outer, &*inner].map(|l| (l.len, l.by[k]));
+        (outer.by[k], inner.by[k]) = (inner.len, 1);
+        Some(Self { elements: Vec::new(), from: None, loops })
+    }
+
+    fn len(&self) -> usize {
+        self.loops[0].0.saturating_mul(self.loops[1].0)
+    }
+
+    /// The copy of the factor that begins there.
+    #[inline(never)]
+    fn read(&mut self, elements: &[T], at: usize) -> &[T] {
+        let [(_, by_row), (len, by)] = self.loops;
+        if self.from.replace(at) != Some(at) {
+            self.elements.resize(self.len(), T::zero());
+            let mut row = at;
+            for copies in self.elements.chunks_exact_mut(len) {
+                let mut at = row;
+                for copy in copies {
+                    *copy = elements[at];
+                    at = at.wrapping_add(by);
+                }
+                row = row.wrapping_add(by_row);
+            }
+        }
+        &self.elements
+    }
+}
+
 /// Any rows, of `N` terms, times `N` contiguous columns.
 struct Square<const N: usize>;
 
 impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
-        let &Sides { rows, terms, .. } = sides;
+        let Sides { rows, terms, .. } = sides;
         let is_packed = [rows.len, rows.by[0], rows.by[A], terms.by[B]] == [N; 4];
         for _ in 0..inner.len {
             let [mut to, mut at_a, at_b] = at;
@@ -219,7 +279,7 @@ impl<T: LinalgScalar> Multiply<T> for Library {
 
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, .. }: Matrices<'_, T>) {
-        let &Sides { rows, terms, columns } = sides;
+        let Sides { rows, terms, columns } = sides;
         let shape = |k: usize, [rows, columns]: [Loop; 2]| -> StrideShape<Ix2> {
             (rows.len, columns.len).strides((rows.by[k], columns.by[k]))
         };
@@ -237,60 +297,40 @@ impl<T: LinalgScalar> Multiply<T> for Library {
 /// added pairwise; if it is 1, in their order.
 struct Dots<const N: usize>;
 
-impl<const N: usize> Dots<N> {
-    #[inline(always)]
-    fn dot<T: LinalgScalar>(x: &[T], y: &[T], are_swapped: bool) -> T {
-        match N {
-            0 if x.len() > ROUNDS * WIDE => dot(x, y, are_swapped),
-            0 => dot_of_chunk(x, y, are_swapped),
-            _ => {
-                let first = times(x[0], y[0], are_swapped);
-                (1..x.len()).fold(first, |sum, i| sum + times(x[i], y[i], are_swapped))
-            }
-        }
-    }
-}
-
 impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
     // wider vectors take longer for so few terms
     const IS_WIDE: bool = N != 1;
 
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
-        let &Sides { rows, terms, columns } = sides;
+        let Sides { rows, terms, columns } = sides;
         let len = if N > 1 { N } else { terms.len };
         let is_packed = [columns.len, columns.by[B]] == [N; 2] && [rows.len, columns.by[0]] == [1; 2];
-        if is_packed {
-            for _ in 0..inner.len {
-                let (x, y) = (&a[at[A]..][..N], &b[at[B]..][..N * N]);
-                let [sums] = products::<T, 1, N>([x], |k, c| y[c * N + k], are_swapped);
-                out[at[0]..][..N].copy_from_slice(&sums);
-                at = inner.next(at);
-            }
-            return;
-        }
-        if [rows.len, columns.len] == [1; 2] {
-            // pairs of vectors
-            for _ in 0..inner.len {
-                out[at[0]] = Self::dot(&a[at[A]..][..len], &b[at[B]..][..len], are_swapped);
-                at = inner.next(at);
-            }
-            return;
-        }
         for _ in 0..inner.len {
-            let mut at_row = at;
+            let [mut to, mut at_a, at_b] = at;
+            if is_packed {
+                let (x, y) = (&a[at_a..][..N], &b[at_b..][..N * N]);
+                let [sums] = products::<T, 1, N>([x], |k, c| y[c * N + k], are_swapped);
+                out[to..][..N].copy_from_slice(&sums);
+                at = inner.next(at);
+                continue;
+            }
             for _ in 0..rows.len {
-                let (x, mut at) = (&a[at_row[A]..][..len], at_row);
-                if [columns.by[0], columns.by[B]] == [1, len] {
-                    let columns = out[at[0]..][..columns.len].iter_mut().zip(b[at[B]..].chunks_exact(len));
-                    columns.for_each(|(out, y)| *out = Self::dot(x, y, are_swapped));
-                } else {
-                    for _ in 0..columns.len {
-                        out[at[0]] = Self::dot(x, &b[at[B]..][..len], are_swapped);
-                        at = columns.next(at);
-                    }
+                let (x, mut to_column, mut at_column) = (&a[at_a..][..len], to, at_b);
+                for _ in 0..columns.len {
+                    let y = &b[at_column..][..len];
+                    out[to_column] = match N {
+                        0 if len > ROUNDS * WIDE => dot(x, y, are_swapped),
+                        0 => dot_of_chunk(x, y, are_swapped),
+                        _ => {
+                            let first = times(x[0], y[0], are_swapped);
+                            (1..len).fold(first, |sum, i| sum + times(x[i], y[i], are_swapped))
+                        }
+                    };
+                    to_column = to_column.wrapping_add(columns.by[0]);
+                    at_column = at_column.wrapping_add(columns.by[B]);
                 }
-                at_row = rows.next(at_row);
+                (to, at_a) = (to.wrapping_add(rows.by[0]), at_a.wrapping_add(rows.by[A]));
             }
             at = inner.next(at);
         }
