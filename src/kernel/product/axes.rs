@@ -42,6 +42,7 @@ impl<'m> Layout<'m> {
     }
 
     /// The elements in memory before the first one, if there are elements and no gaps.
+    #[inline(always)]
     fn start(&self) -> usize {
         let before = |(&len, &step): (&usize, &isize)| {
             if step < 0 { len.saturating_sub(1).wrapping_mul(step.unsigned_abs()) } else { 0 }
@@ -120,7 +121,7 @@ impl Plan {
     ///
     /// # Panics
     /// If the sizes do not go together, or the outer axes do not broadcast to those of the result.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(layouts: &[Layout<'_>; 3], reads_gaps: bool) -> Self {
         let mut plan = Self {
             sides: sides(layouts),
@@ -152,7 +153,7 @@ impl Plan {
     }
 
     /// Adds a batch axis outside of all others: to rows or columns, if only one factor moves along it and the steps allow.
-    #[inline]
+    #[inline(always)]
     fn join(&mut self, outer: Loop, reads_gaps: bool) {
         let side = match [A, B].map(|k| outer.by[k] != 0) {
             [true, false] => &mut self.sides.rows,
@@ -171,7 +172,7 @@ impl Plan {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, outer: Loop) {
         match self.loops.last_mut() {
             Some(inner) if outer.by == inner.by.map(|by| by.wrapping_mul(inner.len)) => {
@@ -204,7 +205,7 @@ impl Plan {
 }
 
 /// The loops of a single product.
-#[inline]
+#[inline(always)]
 fn sides([out, a, b]: &[Layout<'_>; 3]) -> Sides {
     // a vector has no such axis
     let row = |matrix: &Layout<'_>, from_end: usize| if a.base == 2 { matrix.axis(from_end) } else { (1, 0) };

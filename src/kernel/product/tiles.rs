@@ -81,7 +81,7 @@ fn tile<T: LinalgScalar, const R: usize, const C: usize>(
     row: usize,
     column: usize,
 ) {
-    let &mut Matrices { ref mut out, a, b, sides: Sides { rows, terms, columns }, at, are_swapped, .. } =
+    let &mut Matrices { ref mut out, a, b, sides: &Sides { rows, terms, columns }, at, are_swapped, .. } =
         matrices;
     let [to, at_a] = [0, A].map(|k| at[k].wrapping_add(row.wrapping_mul(rows.by[k])));
     let a: [&[T]; R] = from_fn(|r| &a[at_a.wrapping_add(r.wrapping_mul(rows.by[A]))..][..terms.len]);

@@ -116,8 +116,8 @@ pub(super) struct Matrices<'m, T> {
     pub(super) out: &'m mut [T],
     pub(super) a: &'m [T],
     pub(super) b: &'m [T],
-    pub(super) sides: Sides,
-    pub(super) inner: Loop,
+    pub(super) sides: &'m Sides,
+    pub(super) inner: &'m Loop,
     /// Where the operands begin.
     pub(super) at: [usize; 3],
     pub(super) are_swapped: bool,
@@ -146,11 +146,11 @@ fn each_product<T: LinalgScalar, M: Multiply<T>>(products: Products<'_, T>) {
         #[inline(always)]
         fn run(self) {
             let Products { out, factors, plan, copies: [of_a, of_b] } = self.0;
-            let &Plan { sides, ref loops, are_swapped, .. } = plan;
+            let Plan { sides, loops, are_swapped, .. } = plan;
             // copies are made for each product
             let most = usize::from(of_a.is_none() && of_b.is_none());
             let (inner, outer) = loops.split_at(loops.len().min(most));
-            let inner = inner.first().copied().unwrap_or(Loop::ONE);
+            let inner = inner.first().unwrap_or(&Loop::ONE);
             for i in 0..outer.iter().map(|l| l.len).product() {
                 let ([mut a, mut b], mut at) = (factors, place(plan.at, outer, i));
                 if let Some(copy) = of_a {
@@ -159,7 +159,7 @@ fn each_product<T: LinalgScalar, M: Multiply<T>>(products: Products<'_, T>) {
                 if let Some(copy) = of_b {
                     (b, at[B]) = (copy.read(b, at[B]), 0);
                 }
-                M::multiply(Matrices { out, a, b, sides, inner, at, are_swapped });
+                M::multiply(Matrices { out, a, b, sides, inner, at, are_swapped: *are_swapped });
             }
         }
     }
@@ -228,7 +228,7 @@ struct Square<const N: usize>;
 impl<T: LinalgScalar, const N: usize> Multiply<T> for Square<N> {
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
-        let Sides { rows, terms, .. } = sides;
+        let &Sides { rows, terms, .. } = sides;
         let is_packed = [rows.len, rows.by[0], rows.by[A], terms.by[B]] == [N; 4];
         for _ in 0..inner.len {
             let [mut to, mut at_a, at_b] = at;
@@ -279,7 +279,7 @@ impl<T: LinalgScalar> Multiply<T> for Library {
 
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, .. }: Matrices<'_, T>) {
-        let Sides { rows, terms, columns } = sides;
+        let &Sides { rows, terms, columns } = sides;
         let shape = |k: usize, [rows, columns]: [Loop; 2]| -> StrideShape<Ix2> {
             (rows.len, columns.len).strides((rows.by[k], columns.by[k]))
         };
@@ -297,40 +297,60 @@ impl<T: LinalgScalar> Multiply<T> for Library {
 /// added pairwise; if it is 1, in their order.
 struct Dots<const N: usize>;
 
+impl<const N: usize> Dots<N> {
+    #[inline(always)]
+    fn dot<T: LinalgScalar>(x: &[T], y: &[T], are_swapped: bool) -> T {
+        match N {
+            0 if x.len() > ROUNDS * WIDE => dot(x, y, are_swapped),
+            0 => dot_of_chunk(x, y, are_swapped),
+            _ => {
+                let first = times(x[0], y[0], are_swapped);
+                (1..x.len()).fold(first, |sum, i| sum + times(x[i], y[i], are_swapped))
+            }
+        }
+    }
+}
+
 impl<T: LinalgScalar, const N: usize> Multiply<T> for Dots<N> {
     // wider vectors take longer for so few terms
     const IS_WIDE: bool = N != 1;
 
     #[inline(always)]
     fn multiply(Matrices { out, a, b, sides, inner, mut at, are_swapped }: Matrices<'_, T>) {
-        let Sides { rows, terms, columns } = sides;
+        let &Sides { rows, terms, columns } = sides;
         let len = if N > 1 { N } else { terms.len };
         let is_packed = [columns.len, columns.by[B]] == [N; 2] && [rows.len, columns.by[0]] == [1; 2];
-        for _ in 0..inner.len {
-            let [mut to, mut at_a, at_b] = at;
-            if is_packed {
-                let (x, y) = (&a[at_a..][..N], &b[at_b..][..N * N]);
+        if is_packed {
+            for _ in 0..inner.len {
+                let (x, y) = (&a[at[A]..][..N], &b[at[B]..][..N * N]);
                 let [sums] = products::<T, 1, N>([x], |k, c| y[c * N + k], are_swapped);
-                out[to..][..N].copy_from_slice(&sums);
+                out[at[0]..][..N].copy_from_slice(&sums);
                 at = inner.next(at);
-                continue;
             }
+            return;
+        }
+        if [rows.len, columns.len] == [1; 2] {
+            // pairs of vectors
+            for _ in 0..inner.len {
+                out[at[0]] = Self::dot(&a[at[A]..][..len], &b[at[B]..][..len], are_swapped);
+                at = inner.next(at);
+            }
+            return;
+        }
+        for _ in 0..inner.len {
+            let mut at_row = at;
             for _ in 0..rows.len {
-                let (x, mut to_column, mut at_column) = (&a[at_a..][..len], to, at_b);
-                for _ in 0..columns.len {
-                    let y = &b[at_column..][..len];
-                    out[to_column] = match N {
-                        0 if len > ROUNDS * WIDE => dot(x, y, are_swapped),
-                        0 => dot_of_chunk(x, y, are_swapped),
-                        _ => {
-                            let first = times(x[0], y[0], are_swapped);
-                            (1..len).fold(first, |sum, i| sum + times(x[i], y[i], are_swapped))
-                        }
-                    };
-                    to_column = to_column.wrapping_add(columns.by[0]);
-                    at_column = at_column.wrapping_add(columns.by[B]);
+                let (x, mut at) = (&a[at_row[A]..][..len], at_row);
+                if [columns.by[0], columns.by[B]] == [1, len] {
+                    let columns = out[at[0]..][..columns.len].iter_mut().zip(b[at[B]..].chunks_exact(len));
+                    columns.for_each(|(out, y)| *out = Self::dot(x, y, are_swapped));
+                } else {
+                    for _ in 0..columns.len {
+                        out[at[0]] = Self::dot(x, &b[at[B]..][..len], are_swapped);
+                        at = columns.next(at);
+                    }
                 }
-                (to, at_a) = (to.wrapping_add(rows.by[0]), at_a.wrapping_add(rows.by[A]));
+                at_row = rows.next(at_row);
             }
             at = inner.next(at);
         }
