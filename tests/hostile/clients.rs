@@ -152,6 +152,14 @@ fn extremes(t: &mut Table) {
     t.call(name, || hollow().max_axes(0)).refused(ErrorKind::TooLarge);
     t.call(name, || many.max_axes(..)).is(Ok(arr0(16)));
     t.call(name, || hollow().max_axes(..)).refused(ErrorKind::NoElements);
+    t.call("Reduce::argmax_axes", || many.argmax_axes(&every)).gives(|at| at.ndim() == 0);
+    t.call("Reduce::argmax_axes", || hollow().argmax_axes(1)).gives(|at| at.dim() == 0);
+    t.call("Reduce::argmin_axes", || hollow().argmin_axes(..)).refused(ErrorKind::NoElements);
+    t.call("Products::matmul", || hollow().matmul(&huge()).is_err()).is(true);
+    t.call("Products::matvec", || huge().matvec(&hollow()).is_err()).is(true);
+    t.call("Products::vecmat", || hollow().vecmat(&huge()).is_err()).is(true);
+    t.call("Products::inner", || hollow().inner(&hollow())).gives(|sums| sums.dim() == 0);
+    t.call("Products::outer", || huge().outer(&huge()).is_err()).is(true);
     let name = "Reduce::min_axes";
     t.call(name, || many.min_axes(keepdims(&every))).gives(|low| low.ndim() == MANY && low.iter().eq([&1]));
     t.call(name, || huge().min_axes([-3, 9])).refused(ErrorKind::AxisOutOfBounds);

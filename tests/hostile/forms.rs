@@ -67,7 +67,7 @@ pub(crate) fn names() -> BTreeSet<&'static str> {
 
 /// Each operation on elements stands in the table, by which it is tried with panics, on threads and for its allocations.
 pub(crate) fn assert_complete(public: &str) {
-    let families = ["Batch::", "Reduce::", "Materialize::", "IntoBroadcastMap::"];
+    let families = ["Batch::", "Products::", "Reduce::", "Materialize::", "IntoBroadcastMap::"];
     let functions = ["broadcast_map", "broadcast_apply"];
     let is_operation = |name: &&str| {
         functions.contains(name)

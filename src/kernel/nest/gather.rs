@@ -49,21 +49,15 @@ pub(super) unsafe fn gather(
     unsafe { copy_elements(loops, at[k], k, info, to.as_mut_ptr().cast(), false) };
 }
 
-/// Copies the elements of the only input to the output.
+/// Copies the elements of input `k`, the first of which is at `from`, to contiguous memory, in the order of the loops, or along the
+/// strides of the output.
 ///
 /// # Safety
 /// There are a borrowed element and memory for it at every index of the loops. Both have the type that `info` has.
 ///
 /// # Panics
 /// If the elements are not plain numbers.
-pub(super) unsafe fn copy_to_output(loops: &[Loop], at: &Pointers, info: &ElementInfo) {
-    // SAFETY: As the caller promises.
-    unsafe { copy_elements(loops, at[1], 1, info, at[0], true) };
-}
-
-/// # Safety
-/// As for [`gather`] and [`copy_to_output`].
-unsafe fn copy_elements(
+pub(super) unsafe fn copy_elements(
     loops: &[Loop],
     from: *const u8,
     k: usize,
@@ -169,24 +163,12 @@ unsafe fn copy_rows<N: Copy>(outer: Axis, row: Axis, from: *const u8, to: *mut u
                 0 => slice::from_raw_parts_mut(row.cast::<MaybeUninit<N>>(), len)
                     .fill(MaybeUninit::new(first.read_unaligned())),
                 _ if stride == size && len > NARROW => ptr::copy_nonoverlapping(first, row, len),
-                _ if stride == size => copy_every::<N, 1>(first, row, len),
-                _ if stride == 2 * size => copy_every::<N, 2>(first, row, len),
-                _ if stride == -size => copy_every::<N, -1>(first, row, len),
+                _ if stride == size => copy_column::<N>(from, size, to, size, len),
+                _ if stride == 2 * size => copy_column::<N>(from, 2 * size, to, size, len),
+                _ if stride == -size => copy_column::<N>(from, -size, to, size, len),
                 _ => copy_column::<N>(from, stride, to, size, len),
             }
         }
-    }
-}
-
-/// Copies elements that are `STEP` elements apart to a row. The compiler shuffles vectors, and memory has more reads in flight.
-///
-/// # Safety
-/// As for [`gather_axes`].
-#[inline(always)]
-unsafe fn copy_every<N: Copy, const STEP: isize>(from: *const N, to: *mut N, len: usize) {
-    for i in 0..len {
-        // SAFETY: The caller promises the elements and the memory.
-        unsafe { to.add(i).write_unaligned(from.offset(STEP * i.cast_signed()).read_unaligned()) };
     }
 }
 

@@ -5,7 +5,7 @@
 use super::closures::{FillsOf, Invariant, Rows, RowsOf};
 use super::cut::{Block, for_each_index};
 use super::elements::{Inputs, Output};
-use super::gather::{copy_to_output, gather};
+use super::gather::{copy_elements, gather};
 use super::halves::Join;
 use super::loops::{ErasedNest, ErasedOperands, InputSet, Nest, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
@@ -168,7 +168,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         let ErasedNest { loops, operands } = self.erased;
         // SAFETY: By the invariant. The output has elements of the same type.
         unsafe {
-            copy_to_output(loops, &operands.at, operands.info);
+            copy_elements(loops, operands.at[1], 1, operands.info, operands.at[0], true);
             Written::new(steps(loops))
         }
     }

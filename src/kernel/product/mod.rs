@@ -67,9 +67,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         return;
     }
     if axes == VECTORS && !are_repeated(a, b) {
-        let (product, loops) = (MapReduce::new(Times, Plus), FoldLoops::new(Cloned, Plus));
-        let inputs = Inputs::from((a, b));
-        return sums_into(out, &inputs, &Source::fused(&inputs, &product, fold_of(&loops)));
+        return sums_into(out, &Inputs::from((a, b)), &MapReduce::new(Times, Plus));
     }
     let are_copied = are_copied((a, b), out, axes);
     // one small product has no more elements, so there are several to halve otherwise
@@ -101,9 +99,7 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
         return;
     }
     if axes == VECTORS && !are_repeated(a, b) {
-        let (product, loops) = (MapReduce::new(Times, Plus).on(Threads::new()), FoldLoops::new(Cloned, Plus));
-        let inputs = Inputs::from((a, b));
-        return sums_into(out, &inputs, &Source::fused(&inputs, &product, fold_of(&loops)));
+        return sums_into(out, &Inputs::from((a, b)), &MapReduce::new(Times, Plus).on(Threads::new()));
     }
     let are_copied = are_copied((a, b), out, axes);
     if are_copied && out.len() < GRAIN / 8 {
@@ -278,12 +274,13 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
 fn sums_into<T: LinalgScalar, D: Dimension>(
     out: &mut ArrayRef<T, D>,
     inputs: &Inputs<'_, (T, T)>,
-    source: &Source<'_, T>,
+    products: &MapReduce<Times, T, (T, T), Plus>,
 ) {
-    let terms = inputs.shapes()[0].last().copied().unwrap_or(1);
     let mut shape = out.raw_dim().insert_axis(Axis(out.ndim()));
-    shape[out.ndim()] = terms;
-    into(source, shape.slice(), out, Some(&SingleAxis(out.ndim())), &T::zero(), Cloned);
+    shape[out.ndim()] = inputs.shapes()[0].last().copied().unwrap_or(1);
+    let (loops, terms) = (FoldLoops::new(Cloned, Plus), SingleAxis(out.ndim()));
+    let source = Source::fused(inputs, products, fold_of(&loops));
+    into(&source, shape.slice(), out, Some(&terms), &T::zero(), Cloned);
 }
 
 /// The product of two factors.
