@@ -3,7 +3,7 @@
 //! Two rules:
 //! 1. A new case is brought to an existing loop. It does not get a loop of its own.
 //! 2. Types stop at the row. The compiler instantiates three things for each closure: loops that write or visit rows (`Rows`),
-//!    panels that are combined in registers, and a single element (both [`ElementLoops`](nest::ElementLoops)). Everything else is
+//!    panels that are combined in registers, and a single element (both `ElementLoops`). Everything else is
 //!    compiled once: maps, and the code that cuts and arranges loops, in this crate; reductions for each element type, and in
 //!    this crate for common ones.
 //!
@@ -21,13 +21,13 @@
 //! # Five ways through the kernel
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
-//! the reductions of the element type. `Job::reduce` makes a nest and arranges it by the input's strides, and `store`
-//! halves it until its results fit into a block, and then `reduce` until `block::next_step` finds that it is one. `block::results` has a block's elements in place, where
-//! they are contiguous; combined in registers along one loop (`Nest::sum_along`), where rows or lanes are; otherwise copied to a
-//! buffer. `fold` reduces the rest of the block. The results of two halves of a reduced loop are added, and `Nest::store_results`
-//! writes them to the outputs.
+//! the reductions of the element type. `Job::reduce` makes a nest and arranges it by the input's strides. `store` halves its kept
+//! loops until the results fit into a block, and then `reduce` does what `block::next_step` says: copies inputs, halves a loop, or
+//! reduces a block. `block::results` has a block's elements in place, where they are contiguous; combined in registers along one
+//! loop (the sum loop of `Planned`), where rows or lanes are; otherwise copied to a buffer. `fold` reduces the rest of the block.
+//! The results of two halves of a reduced loop are added, and `Nest::store_results` writes them to the outputs.
 //!
-//! **A fused sum** takes the same way. Its source has the closure as [`ElementLoops`](nest::ElementLoops), whose panels read the
+//! **A fused sum** takes the same way. Its source has the closure as `ElementLoops`, whose panels read the
 //! operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each
 //! part of the nest (`Nest::with_copies`); a nest is halved until these copies fit into scratch. Short lanes that can become rows
 //! do (`turn_short_lanes`). Where gaps are left, a map fills the block's buffer.
@@ -39,7 +39,8 @@
 //! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up
 //! to two kept and two reduced loops. Results that are not written to a new array are stored by a second block.
 //!
-//! **A copy** is a map of one operand, whose closure clones. Storing results is one too.
+//! **A copy** is a map of one operand, whose closure clones. Storing results is one too. Plain numbers are copied by the loops of
+//! `gather`, straight to the output, in tiles that are transposed in registers where the orders differ.
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
 //! tiles in registers. Products of pairs of vectors are fused sums.

@@ -29,12 +29,6 @@ pub(crate) fn has_avx2() -> bool {
     false
 }
 
-/// Runs the work, compiled for this CPU.
-#[inline]
-pub(crate) fn dispatch<W: Work>(work: W) -> W::Output {
-    dispatch_or(work, W::run)
-}
-
 /// Runs the work on a CPU with AVX2, and `other` on CPUs without it. Where AVX2 is not detected at run time, runs the work.
 ///
 /// So a program in which AVX2 is detected has the work once, compiled for AVX2, and `other` can be small.

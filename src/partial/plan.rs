@@ -141,7 +141,7 @@ impl Plan {
     /// for an operand that is not as planned, [`DeclaredName`](crate::ErrorKind::DeclaredName) for two
     /// sizes of one name;
     /// [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow) as in
-    /// [`broadcast_shapes`](crate::broadcast_shapes);
+    /// [`broadcast_shapes`];
     /// `DeclaredAxes`, `DeclaredSize` and `DeclaredName` for a result that is not as declared.
     ///
     /// # Examples
@@ -161,7 +161,7 @@ impl Plan {
     /// ```
     ///
     /// # Equivalents
-    /// [`broadcast_shapes`](crate::broadcast_shapes) with a declaration of the shapes.
+    /// [`broadcast_shapes`] with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
         self.run(&shapes, &mut Names::new(), None)

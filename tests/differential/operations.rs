@@ -15,10 +15,7 @@ pub(super) fn product(case: &Case) {
     let result = || -> Outcome<_> {
         Ok(match case.text("product") {
             "matvec" => here!(a.matvec(&b)?),
-            "vecmat" => {
-                let (a, b) = (&a, &b);
-                here!(b.vecmat(&a)?)
-            }
+            "vecmat" => here!(b.vecmat(&a)?),
             "matmul" => here!(a.matmul(&b)?),
             _ => here!(a.inner(&b)?),
         })

@@ -52,7 +52,8 @@ pub(super) fn check(case: &Case) {
             if case.get(field).is_null() {
                 return assert!(found.is_err() || x.nrows() == 0, "{field} of no elements");
             }
-            assert_eq!(found.unwrap().mapv(|at| at as f64).to_vec(), texts::<f64>(case, field), "{field}");
+            let found = found.unwrap().mapv(|at| f64::from(u32::try_from(at).unwrap()));
+            assert_eq!(found.to_vec(), texts::<f64>(case, field), "{field}");
         };
         positions(here!(x.argmax_axes(1)), "argmax");
         positions(here!(x.argmin_axes(1)), "argmin");

@@ -36,7 +36,7 @@ pub(super) fn families(input: &mut Input<'_>) {
             let found = infer_sum(&own, &axes[..]);
             let distinct: AxisSet = axes[..].into();
             let ndim = own.ndim().expect("ranked");
-            let valid = distinct.len() == axes.len() && axes.iter().all(|&axis| axis < ndim);
+            let valid = distinct.as_slice().len() == axes.len() && axes.iter().all(|&axis| axis < ndim);
             assert_eq!(found.is_ok(), valid);
             let left = |shape: &[usize]| {
                 (0..shape.len()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]).collect()

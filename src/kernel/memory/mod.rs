@@ -1,7 +1,7 @@
 //! Uninitialised memory: new arrays, buffers and lists.
 //!
 //! # Invariant
-//! Memory is read as elements only after elements were written to it. [`Slot`]s have a brand, a lifetime that is fresh for each
+//! Memory is read as elements only after elements were written to it. `Slot`s have a brand, a lifetime that is fresh for each
 //! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
 //! those that `strides` has for its shape, which [`Reserved::new`] checked.
 

@@ -4,10 +4,9 @@
 
 use super::loops::{
     ErasedNest, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE,
-    is_dense,
+    is_dense, scaled,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
-use super::panels::scaled;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 #[derive(Clone, Copy)]

@@ -110,7 +110,7 @@ gathers!(u8 0..=1 u16 2 u32 4 u64 8 u128 _);
 /// Copies elements of the size of `N` along axes.
 ///
 /// # Safety
-/// As for [`gather`] and [`copy_to_output`].
+/// As for [`copy_elements`].
 unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
     // SAFETY: The caller promises the elements and the memory, and every part is within them.
     unsafe {

@@ -62,6 +62,12 @@ pub(crate) type Loops = List<Loop, 8>;
 /// A number of steps for each loop.
 pub(crate) type Steps = List<usize, 8>;
 
+/// The strides of several steps as one.
+pub(super) fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
+    // past the last step, an offset may exceed `isize`: it is not followed
+    strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
+}
+
 /// The number of indices of loops. It may exceed `usize` for views that repeat elements.
 #[inline]
 pub(crate) fn steps(loops: &[Loop]) -> usize {
@@ -79,7 +85,7 @@ pub(crate) fn is_worth_halving(loops: &[Loop], grain: usize) -> bool {
 
 /// A set of inputs. Operand `k` is bit `k - 1`.
 ///
-/// Not exported; public because [`Elements`] takes one.
+/// Not exported; public because `Elements` takes one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct InputSet(pub(super) u8);
 
@@ -127,13 +133,13 @@ pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
 
 /// Facts about the elements of inputs that the untyped parts of the kernel need.
 ///
-/// Not exported; public because [`Elements`] has one.
+/// Not exported; public because `Elements` has one.
 pub struct ElementInfo {
     /// The number of inputs.
     pub(super) count: usize,
     /// The bytes of an element of each operand; 0 for the output.
     pub(super) sizes: [usize; OPERANDS],
-    /// The sets of inputs for which [`Elements::row`] has a loop, along which these move and the others stay.
+    /// The sets of inputs for which `Elements::row` has a loop, along which these move and the others stay.
     pub(super) row_loops: &'static [InputSet],
     /// The inputs whose elements are plain numbers.
     pub(super) plain: fn() -> InputSet,
@@ -178,7 +184,7 @@ pub(super) struct ErasedOperands {
     pub(super) at: Pointers,
     /// The bytes of an element of each operand.
     pub(super) sizes: [usize; OPERANDS],
-    /// The inputs whose elements are plain numbers: see [`plain_size`](super::simd::plain_size).
+    /// The inputs whose elements are plain numbers: see [`plain_size`](crate::kernel::simd::plain_size).
     pub(super) plain: InputSet,
     /// The number of operands.
     pub(super) count: usize,

@@ -61,7 +61,7 @@ pub(crate) type Dropped<'a> = Option<&'a dyn AxisSelection>;
 
 /// Arrays that are read together, without their types.
 ///
-/// Not exported; public because [`Inputs`] lead to them.
+/// Not exported; public because `Inputs` lead to them.
 #[derive(Clone, Copy)]
 pub struct RawInputs<'a> {
     pub(super) at: [*const u8; OPERANDS - 1],
@@ -187,7 +187,7 @@ impl<'a> RawOutput<'a> {
     }
 
     /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or
-    /// `None` if it is reduced. For the arguments, see [`ErasedNest::build`]. Returns `false` as soon as `add` does.
+    /// `None` if it is reduced. For the arguments, see `ErasedNest::build`. Returns `false` as soon as `add` does.
     ///
     /// # Panics
     /// If the output does not fit the shape, or if an input has more axes.

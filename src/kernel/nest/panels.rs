@@ -25,19 +25,13 @@
 
 use super::cut::{Block, for_each_index};
 use super::loops::{
-    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, steps,
+    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled, steps,
 };
 use crate::kernel::ensure;
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 
 /// The bytes of joined rows. From memory, rows of 512 bytes to 2 KiB take 1.3 to 1.9 times as long (2026-11-27, Zen 4).
 const JOINED_ROW_BYTES: usize = 4 << 10;
-
-/// The strides of several steps as one.
-pub(super) fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERANDS] {
-    // past the last step, an offset may exceed `isize`: it is not followed
-    strides.map(|stride| stride.wrapping_mul(steps.cast_signed()))
-}
 
 /// The neighbours of the panels of a lane. Folding the accumulators of wide ones takes a while.
 fn lane_width(len: usize) -> usize {

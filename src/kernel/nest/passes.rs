@@ -54,7 +54,7 @@ impl<'p, 's> ShapePass<'p, 's> {
         Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
     }
 
-    /// Visits few elements as one [block](Block::set_small). Only [`ElementLoops`](super::ElementLoops) combine elements to one
+    /// Visits few elements as one [block](Block::set_small). Only `ElementLoops` combine elements to one
     /// output.
     ///
     /// # Errors

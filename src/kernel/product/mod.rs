@@ -208,13 +208,7 @@ fn for_each_product<T>(
         return visit(only_matrix(a), only_matrix(b), only_matrix(out), swapped);
     }
     let factors = BaseInputs::two((&a, 2), (&b, 2));
-    for_each_base(
-        &factors,
-        &mut out,
-        2,
-        |(a, b), out| visit(a, b, out, swapped),
-        |nest, visit| nest.for_each(visit),
-    );
+    for_each_base(&factors, &mut out, 2, |(a, b), out| visit(a, b, out, swapped), |nest, f| nest.for_each(f));
 }
 
 /// The number of products.

@@ -6,7 +6,7 @@ use super::tiles::{Matrices, TERMS};
 use super::{LIBRARY_MULTIPLICATIONS, VECTORS, suits_library};
 use crate::kernel::memory::List;
 use crate::kernel::nest::{ROUNDS, WIDE};
-use crate::kernel::simd::{Work, dispatch};
+use crate::kernel::simd::{Work, dispatch_or};
 use crate::kernel::threads::{GRAIN, in_two};
 use core::marker::PhantomData;
 use core::mem::take;
@@ -193,7 +193,7 @@ pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
         }
     }
     let each = Each::<T, M>(matrices, PhantomData);
-    if M::IS_WIDE { dispatch(each) } else { each.run() }
+    if M::IS_WIDE { dispatch_or(each, Work::run) } else { each.run() }
 }
 
 /// `M` rows and `N` terms times `P` columns.

@@ -13,7 +13,7 @@
 //! so does the order in which elements are combined: threads run the same halves.
 //!
 //! These functions are generic over the element type alone. For each closure, the compiler instantiates the loops of
-//! [`ElementLoops`](super::nest::ElementLoops) and [`Fold`]. For common element types, this crate has compiled the functions: see
+//! `ElementLoops` and [`Fold`]. For common element types, this crate has compiled the functions: see
 //! [`run`].
 
 #![forbid(unsafe_code)]
