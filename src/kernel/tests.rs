@@ -54,7 +54,7 @@ impl Random {
 
     /// A number of steps for each loop.
     fn tile(&mut self, loops: &[Loop]) -> Vec<usize> {
-        loops.iter().map(|l| self.below(l.len() + 2)).collect()
+        loops.iter().map(|l| self.below(l.len + 2)).collect()
     }
 }
 
@@ -294,7 +294,7 @@ fn loops_have_an_order_that_suits_all_inputs() {
         }
         .expect("an index");
         nest.arrange(1);
-        nest.loops().iter().map(Loop::len).collect::<Vec<_>>()
+        nest.loops().iter().map(|l| l.len).collect::<Vec<_>>()
     };
     assert_eq!(lens(None), [3, 4, 20]);
     assert_eq!(lens(Some(&mut ArrayD::zeros(vec![20, 3, 1]))), [20, 3, 4]);
@@ -600,7 +600,7 @@ fn copies_that_do_not_fit_panic() {
             (ErasedNest::new(), Inputs::from((&*view,)), Visitor::new(CountElements));
         let nest =
             ShapePass::visit(Output::of(&mut out), &inputs, &seen).nest(&mut erased).expect("an index");
-        let whole: Vec<usize> = nest.loops().iter().map(Loop::len).collect();
+        let whole: Vec<usize> = nest.loops().iter().map(|l| l.len).collect();
         let tiles = copy_share(copies_for);
         assert_eq!(nest.visit_tiles(&whole, tiles).count(), view.len());
         assert!(out.iter().all(|&count| count == 1));

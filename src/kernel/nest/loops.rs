@@ -18,25 +18,14 @@ pub(crate) const ONE_BY_ONE: usize = 64;
 /// A loop: its number of steps, and the bytes that each operand moves at a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Loop {
-    pub(super) len: usize,
+    pub(crate) len: usize,
     /// Whether the output moves along the loop; otherwise the loop is reduced.
     pub(crate) kept: bool,
-    pub(super) strides: [isize; OPERANDS],
+    pub(crate) strides: [isize; OPERANDS],
 }
 
 impl Loop {
     pub(super) const ONE_STEP: Self = Self { len: 1, kept: false, strides: [0; OPERANDS] };
-
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// The bytes that operand `k` moves at a step.
-    #[inline(always)]
-    pub(crate) fn stride(&self, k: usize) -> isize {
-        self.strides[k]
-    }
 
     /// The length of each part when the loop is split into the fewest parts of at most `most` steps. The last part may be
     /// shorter. Parts are whole vectors, unless the last one would then be shorter than a vector.

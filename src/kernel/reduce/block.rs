@@ -28,7 +28,7 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
     if (1..=COPIES_BYTES).contains(&bytes) {
         return Step::Copy(copied);
     }
-    if let Some(rows) = nest.sum_loop().filter(|rows| loops[rows.place].len() > rows.most_steps()) {
+    if let Some(rows) = nest.sum_loop().filter(|rows| loops[rows.place].len > rows.most_steps()) {
         return Step::Halve(rows.place);
     }
     if bytes == 0 && !is_worth_halving(loops, GRAIN) && elements_fit(nest) {
@@ -51,7 +51,7 @@ fn elements_fit<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> bool {
     }
     // with an outer reduced loop, most of the elements would be copied for sums that are as fast in two blocks
     let is_outer = |l: &&Loop| !l.kept && nest.sum_loop().is_none_or(|rows| rows.place > 0);
-    let inner = nest.loops().first().filter(is_outer).map_or(0, |l| elements / l.len());
+    let inner = nest.loops().first().filter(is_outer).map_or(0, |l| elements / l.len);
     elements.max(4 * inner) <= most
 }
 
@@ -63,9 +63,8 @@ pub(super) fn halved_loop(
     summed: Option<usize>,
 ) -> Option<usize> {
     let near = near_loop(nest);
-    let is_short = |place: usize| {
-        near.is_some_and(|(near, steps)| near == place && nest.loops()[place].len() < 2 * steps)
-    };
+    let is_short =
+        |place: usize| near.is_some_and(|(near, steps)| near == place && nest.loops()[place].len < 2 * steps);
     let mut places = (0..nest.loops().len()).filter(|&place| may_be_halved(place));
     places.clone().find(|&place| summed != Some(place) && !is_short(place)).or_else(|| places.next())
 }
@@ -74,7 +73,7 @@ pub(super) fn halved_loop(
 fn lengths<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> impl Iterator<Item = (usize, bool)> {
     nest.loops().iter().enumerate().map(|(place, l)| match nest.sum_loop() {
         Some(rows) if rows.place == place => (rows.sums, l.kept),
-        _ => (l.len(), l.kept),
+        _ => (l.len, l.kept),
     })
 }
 

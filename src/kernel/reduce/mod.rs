@@ -27,8 +27,8 @@ use super::ensure;
 use super::map::{visit_large, visit_shape};
 use super::memory::{AxisOrder, BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Loop, Nest, Output,
-    Planned, RawInputs, Reduction, RunHalf, SMALL_NEST, ShapePass, SharedVisitor, Source, Store, can_leak,
+    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, Planned,
+    RawInputs, Reduction, RunHalf, SMALL_NEST, ShapePass, SharedVisitor, Source, Store, can_leak,
     compiled_for, reduce_owned, standard_strides,
 };
 use super::operation::{Operation, Plus};
@@ -191,7 +191,7 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 
 /// Stores the results of a nest: of halves of its kept loops, until the results of a half fit into a block. `memory` is for a block.
 fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
-    let kept = nest.loops().iter().filter(|l| l.kept).map(Loop::len);
+    let kept = nest.loops().iter().filter(|l| l.kept).map(|l| l.len);
     if kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / size_of::<A>() {
         return store_results(nest, memory);
     }
