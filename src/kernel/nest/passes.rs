@@ -115,6 +115,14 @@ impl<'n, P: ReadsNest> Nest<'n, P> {
     where
         'n: 'm,
     {
+        let Nest { erased, pass } = self;
+        Nest { erased: Nest { erased, pass: () }.copy_inputs(copied, scratch), pass }
+    }
+}
+
+impl<'n> Nest<'n, ()> {
+    /// The loops of [`with_copies`](Self::with_copies), which are compiled once for all passes.
+    fn copy_inputs(self, copied: InputSet, scratch: &'n mut Scratch) -> &'n mut ErasedNest {
         let (erased, mut moving) = (self.erased, ErasedNest::new());
         let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k)).sum());
         for k in copied.operands() {
@@ -126,7 +134,7 @@ impl<'n, P: ReadsNest> Nest<'n, P> {
             rest = after;
         }
         erased.merge();
-        Nest { erased, pass: self.pass }
+        erased
     }
 }
 
