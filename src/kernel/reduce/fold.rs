@@ -34,7 +34,12 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>) {
         let work = SumRows { op: self.op, elements, len, width, to };
         dispatch_or(work, |SumRows { op, elements, len, width, to }| {
-            SumRows { op: NotInlined(op), elements, len, width, to }.by_columns::<1>();
+            let rows = SumRows { op: NotInlined(op), elements, len, width, to };
+            if rows.has_accumulators() {
+                rows.by_accumulators::<ACCUMULATORS, 3>()
+            } else {
+                rows.by_columns::<1>()
+            }
         });
     }
 
@@ -131,7 +136,7 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
             width @ 16.. if O::IS_PLUS && (width % 16 == 0 || width > 64) => self.by_columns::<16>(),
             8.. => self.by_columns::<8>(),
             4.. if O::IS_PLUS => self.by_columns::<4>(),
-            3 if O::IS_PLUS && self.len >= 2 * ACCUMULATORS => self.by_accumulators::<ACCUMULATORS, 3>(),
+            3 if self.has_accumulators() => self.by_accumulators::<ACCUMULATORS, 3>(),
             3 if O::IS_PLUS => self.by_columns::<3>(),
             2 if O::IS_PLUS => self.by_columns::<2>(),
             _ => self.by_columns::<1>(),
@@ -140,6 +145,11 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
 }
 
 impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
+    /// Whether rows of three elements have accumulators, in another order than columns: on every CPU.
+    fn has_accumulators(&self) -> bool {
+        O::IS_PLUS && self.width == 3 && self.len >= 2 * ACCUMULATORS
+    }
+
     /// Adds rows of at least `N` elements, `N` elements of each in registers. The last of them overlap with those before.
     #[inline(always)]
     fn by_columns<const N: usize>(self) {
