@@ -36,10 +36,9 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
         dispatch_or(work, |SumRows { op, elements, len, width, to }| {
             let rows = SumRows { op: NotInlined(op), elements, len, width, to };
             if rows.has_accumulators() {
-                rows.by_accumulators::<ACCUMULATORS, 3>()
-            } else {
-                rows.by_columns::<1>()
+                return rows.by_accumulators::<ACCUMULATORS, 3>();
             }
+            rows.by_columns::<1>();
         });
     }
 
@@ -137,8 +136,7 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
             8.. => self.by_columns::<8>(),
             4.. if O::IS_PLUS => self.by_columns::<4>(),
             3 if self.has_accumulators() => self.by_accumulators::<ACCUMULATORS, 3>(),
-            3 if O::IS_PLUS => self.by_columns::<3>(),
-            2 if O::IS_PLUS => self.by_columns::<2>(),
+            2.. if O::IS_PLUS => self.by_columns::<2>(),
             _ => self.by_columns::<1>(),
         }
     }
