@@ -163,6 +163,7 @@ unsafe fn copy_rows<N: Copy>(outer: Axis, row: Axis, from: *const u8, to: *mut u
                 0 => slice::from_raw_parts_mut(row.cast::<MaybeUninit<N>>(), len)
                     .fill(MaybeUninit::new(first.read_unaligned())),
                 _ if stride == size && len > NARROW => ptr::copy_nonoverlapping(first, row, len),
+                // strides that the compiler knows: it shuffles vectors
                 _ if stride == size => copy_column::<N>(from, size, to, size, len),
                 _ if stride == 2 * size => copy_column::<N>(from, 2 * size, to, size, len),
                 _ if stride == -size => copy_column::<N>(from, -size, to, size, len),
