@@ -180,10 +180,11 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
     // others are copied too if there is no row loop without
     let count = if nest.has_row_along(&loops[last]) { gaps.operands().count() } else { sizes.len() - 1 };
     let (bytes, most) = share(nest, count);
-    let rows = loops[place].part(2 * rows).min(most);
+    // inside, a row of a cache line is long enough
+    let line = CACHE_LINE / sizes[0].max(1);
+    let rows = loops[place].part(2 * rows).min(most / loops[last].len.min(line).max(1));
     steps[place] = rows;
     let (row, len) = join_row(nest, &mut steps, |at, len| match at > place {
-        // inside, a row of a cache line is long enough
         true if len * sizes[0] >= CACHE_LINE => 0,
         true => most / rows,
         false => most,

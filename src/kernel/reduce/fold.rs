@@ -153,10 +153,11 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     fn by_columns<const N: usize>(self) {
         let Self { op, elements, len, width, to } = self;
         for group in elements.chunks_exact(len) {
-            let mut done = 0;
+            let (rows, mut done) = (&group[..len / width * width], 0);
             while done < width {
                 let again = (done + N).saturating_sub(width);
-                let sums = column::<A, O, N>(op, &group[done - again..], width, len / width);
+                let rows = rows[done - again..].chunks(width).filter_map(|row| row.first_chunk::<N>());
+                let sums = sum_rounds(op, rows);
                 // a call to copy memory, unless the number of elements is constant
                 if again == 0 {
                     to.extend(&sums);
@@ -173,8 +174,8 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     fn by_accumulators<const N: usize, const W: usize>(self) {
         let Self { op, elements, len, to, .. } = self;
         for group in elements.chunks_exact(len) {
-            let (mut sums, rest) =
-                accumulated::<A, O, N>(op, group).expect("a group of `N` elements or more");
+            let (rows, rest) = rows_of::<A, N>(group);
+            let mut sums = sum_rounds(op, rows);
             halve(op, &mut sums, W);
             for row in rest.chunks_exact(W) {
                 for i in 0..W {
@@ -186,24 +187,28 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     }
 }
 
-/// The sums of the first `N` elements of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets.
+/// The sum of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets.
 #[inline(always)]
-fn column<A: Clone, O: Operation<A>, const N: usize>(
+fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     op: O,
-    elements: &[A],
-    width: usize,
-    count: usize,
+    mut rows: impl Iterator<Item = &'r [A; N]>,
 ) -> [A; N] {
-    let part =
-        |row: usize| elements[row * width..].first_chunk::<N>().expect("a row of `N` elements or more");
-    let mut sums = part(0).clone();
-    add_rows(op, &mut sums, (1..count.min(ROUNDS)).map(part));
-    for from in (ROUNDS..count).step_by(ROUNDS) {
-        let mut more = part(from).clone();
-        add_rows(op, &mut more, (from + 1..count.min(from + ROUNDS)).map(part));
+    let mut sums = rows.next().expect("a row").clone();
+    add_rows(op, &mut sums, rows.by_ref().take(ROUNDS - 1));
+    while let Some(first) = rows.next() {
+        let mut more = first.clone();
+        add_rows(op, &mut more, rows.by_ref().take(ROUNDS - 1));
         add_rows(op, &mut sums, [&more]);
     }
     sums
+}
+
+/// Rows of `N` elements, and what is left.
+#[inline(always)]
+fn rows_of<A, const N: usize>(elements: &[A]) -> (impl Iterator<Item = &[A; N]>, &[A]) {
+    let rows = elements.chunks_exact(N);
+    let rest = rows.remainder();
+    (rows.filter_map(|row| row.first_chunk()), rest)
 }
 
 #[inline(always)]
@@ -213,6 +218,10 @@ fn add_rows<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     rows: impl IntoIterator<Item = &'r [A; N]>,
 ) {
     for row in rows {
+        if const { !O::IS_INLINED } {
+            add_chunk(op, sums, row);
+            continue;
+        }
         for i in 0..N {
             sums[i] = op.apply(sums[i].clone(), row[i].clone());
         }
@@ -326,35 +335,21 @@ fn pairs<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
 /// Reduces a lane, with several accumulators if it is long enough.
 #[inline(always)]
 fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
-    let (mut eight, mut rest) = match accumulated::<A, O, N>(op, elements) {
-        Some((mut sums, rest)) => {
-            halve(op, &mut sums, LAST_ACCUMULATORS);
-            (core::array::from_fn(|i| sums[i].clone()), rest)
-        }
-        None => match elements.split_first_chunk::<LAST_ACCUMULATORS>() {
-            Some((first, rest)) => (first.clone(), rest),
-            None => return add_one_by_one(op, elements[0].clone(), &elements[1..]),
-        },
+    let (mut eight, rest) = if elements.len() >= N {
+        let (rows, rest) = rows_of::<A, N>(elements);
+        let mut sums = sum_rounds(op, rows);
+        halve(op, &mut sums, LAST_ACCUMULATORS);
+        (core::array::from_fn(|i| sums[i].clone()), rest)
+    } else if let Some((first, rest)) = elements.split_first_chunk() {
+        (first.clone(), rest)
+    } else {
+        return add_one_by_one(op, elements[0].clone(), &elements[1..]);
     };
-    rest = add_rounds(op, &mut eight, rest, usize::MAX);
+    let (rows, rest) = rows_of::<A, LAST_ACCUMULATORS>(rest);
+    add_rows(op, &mut eight, rows);
     let [a, b, c, d, e, f, g, h] = eight;
     let (a, b, c, d) = (op.apply(a, e), op.apply(b, f), op.apply(c, g), op.apply(d, h));
     add_one_by_one(op, op.apply(op.apply(a, c), op.apply(b, d)), rest)
-}
-
-/// The sums of every `N`-th element, and what is left of the elements, if there are so many. [`ROUNDS`] of them are added to one
-/// set of sums, and then these sets.
-#[inline(always)]
-fn accumulated<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> Option<([A; N], &[A])> {
-    let (first, rest) = elements.split_first_chunk::<N>()?;
-    let mut sums = first.clone();
-    let mut rest = add_rounds(op, &mut sums, rest, ROUNDS - 1);
-    while let Some((first, after)) = rest.split_first_chunk::<N>() {
-        let mut more = first.clone();
-        rest = add_rounds(op, &mut more, after, ROUNDS - 1);
-        add_rounds(op, &mut sums, &more, 1);
-    }
-    Some((sums, rest))
 }
 
 /// Adds the second half of accumulators to the first one, until there are `width`.
@@ -367,26 +362,6 @@ fn halve<A: Clone, O: Operation<A>, const N: usize>(op: O, sums: &mut [A; N], wi
             sums[i] = op.apply(sums[i].clone(), sums[i + len].clone());
         }
     }
-}
-
-/// Adds up to `rounds` chunks to the accumulators. Returns the rest of the elements.
-#[inline(always)]
-fn add_rounds<'r, A: Clone, O: Operation<A>, const N: usize>(
-    op: O,
-    sums: &mut [A; N],
-    mut rest: &'r [A],
-    rounds: usize,
-) -> &'r [A] {
-    for _ in 0..rounds {
-        let Some((chunk, after)) = rest.split_first_chunk::<N>() else { break };
-        if const { O::IS_INLINED } {
-            add_rows(op, sums, [chunk]);
-        } else {
-            add_chunk(op, sums, chunk);
-        }
-        rest = after;
-    }
-    rest
 }
 
 /// Adds an element to each accumulator, as a loop, which keeps the code short.
