@@ -218,7 +218,7 @@ fn add_rows<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     rows: impl IntoIterator<Item = &'r [A; N]>,
 ) {
     for row in rows {
-        if const { !O::IS_INLINED } {
+        if const { !O::IS_INLINED && N > 1 } {
             add_chunk(op, sums, row);
             continue;
         }
