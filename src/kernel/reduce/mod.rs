@@ -131,7 +131,9 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         if is_small && !self.has_slots {
             return self.store_few();
         }
-        self.write(len).unwrap_or_else(|job| if is_small { job.fold() } else { job.reduce() })
+        // elements that are stored need no room on the stack
+        let is_folded = is_small || len <= SMALL_NEST && self.source.as_slice().is_some();
+        self.write(len).unwrap_or_else(|job| if is_folded { job.fold() } else { job.reduce() })
     }
 
     /// Writes the results to slots, if the source has few elements, or as many as there are slots.
