@@ -187,21 +187,7 @@ impl Block {
             return Some(1);
         }
         let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
-            let [inner, outer] = match stride {
-                Some(_) => [&mut self.row, &mut self.rows],
-                None => [&mut self.steps, &mut self.rounds],
-            };
-            let l = if inner.len == 1 { &mut *inner } else { &mut *outer };
-            if shape[axis] > 1 {
-                if l.len > 1 {
-                    return false;
-                }
-                (l.len, l.strides[0]) = (shape[axis], stride.unwrap_or(0));
-            }
-            inputs.add_strides(shape, axis, &mut l.strides);
-            let is_lane = stride.is_none() && l.strides[1] == info.sizes[1].cast_signed();
-            outer.merge(inner, count);
-            !is_lane || total <= ONE_BY_ONE
+            self.add_axis(shape, axis, stride, inputs, total <= ONE_BY_ONE)
         });
         if !are_few {
             return None;
@@ -219,6 +205,35 @@ impl Block {
         // few rows: the error of their sum is small
         let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
         (total <= ONE_BY_ONE || are_rows).then(|| self.outputs())
+    }
+
+    /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside. Returns `false` if it needs
+    /// a third loop, or if a lane is contiguous and has many elements.
+    #[inline(always)]
+    fn add_axis(
+        &mut self,
+        shape: &[usize],
+        axis: usize,
+        stride: Option<isize>,
+        inputs: &RawInputs<'_>,
+        may_be_lane: bool,
+    ) -> bool {
+        let (info, len) = (inputs.info, shape[axis]);
+        let [inner, outer] = match stride {
+            Some(_) => [&mut self.row, &mut self.rows],
+            None => [&mut self.steps, &mut self.rounds],
+        };
+        let l = if inner.len == 1 { &mut *inner } else { &mut *outer };
+        if len > 1 {
+            if l.len > 1 {
+                return false;
+            }
+            (l.len, l.strides[0]) = (len, stride.unwrap_or(0));
+        }
+        inputs.add_strides(shape, axis, &mut l.strides);
+        let is_lane = stride.is_none() && l.strides[1] == info.sizes[1].cast_signed();
+        outer.merge(inner, info.count + 1);
+        may_be_lane || !is_lane
     }
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.

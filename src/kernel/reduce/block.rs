@@ -96,7 +96,10 @@ pub(super) fn results<'m, A: Clone>(
     }
     let is_reduced = count < len;
     let mut elements = memory.vec(len + if is_reduced { count } else { 0 });
-    elements.filled(len, |slots| block.fill(slots));
+    elements.filled(len, |slots| match block.sum_loop() {
+        Some(_) => block.combine_to(slots),
+        None => block.into_nest().fill(slots),
+    });
     source.prepare(&mut elements);
     if !is_reduced {
         return elements;
@@ -115,20 +118,6 @@ impl<'n, A: Clone> Nest<'n, Reduction<'_, '_, A>> {
     pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
         let nest = self.map_to(slots);
         if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
-    }
-}
-
-impl<'n, A: Clone> Planned<'n, '_, '_, A> {
-    /// Writes the results along the sum loop to slots, or else the elements, in the order of the loops.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    #[inline]
-    pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
-        match self.sum_loop() {
-            Some(_) => self.combine_to(slots),
-            None => self.into_nest().fill(slots),
-        }
     }
 }
 
