@@ -1,6 +1,7 @@
 //! Nests, copies and buffers against models that go index by index, and misuse of safe functions.
 
 use super::ensure;
+use super::map::visit_shape;
 use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, Cloned, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop, MapElement,
@@ -428,6 +429,12 @@ fn numbers_that_lie_panic() {
             assert_eq!(panic_of(in_order), numbers, "{len}");
         }
     }
+    // strides of another layout would lead past the end, or write a slot twice
+    let other = || Inputs::standard(&[1_u8; 6], &[2, 3], &[4, 1]).shapes().len();
+    assert_eq!(panic_of(other), "elements in another order");
+    let source = Source::fused(inputs, &firsts, &loops);
+    let other = || filled::<u8>(6, |slots| visit_shape(source.map_to(&[2, 3], &[0, 1], slots))).len();
+    assert_eq!(panic_of(other), numbers);
     let none = Array::from_elem([2, 0], 1_u8);
     assert_eq!(
         panic_of(|| Source::stored(&Inputs::from((&*none,)), &loops, None).first()),
@@ -524,9 +531,12 @@ fn an_order_names_an_axis_once() {
     let x = Array::from_elem([4, 4], 1_u32);
     let (inputs, loops) = (Inputs::from((&*x,)), FoldLoops::new(Cloned, First));
     let source = Source::stored(&inputs, &loops, None);
-    let len = |order: &[usize]| source.in_order(&[4, 4], order, |_, shape| shape.len());
-    assert_eq!([len(&[1, 0]), len(&[1]), len(&[])], [2, 1, 0]);
-    assert_eq!(panic_of(|| len(&[0, 0])), "an axis is named twice");
+    let len = |shape: &[usize], order: &[usize]| source.in_order(shape, order, |_, shape| shape.len());
+    assert_eq!(len(&[4, 4], &[1, 0]), 2);
+    assert_eq!(panic_of(|| len(&[4, 4], &[0, 0])), "an axis is named twice");
+    // an axis without elements that is left out would lead to elements that are not there
+    assert_eq!(panic_of(|| len(&[4, 4], &[1])), "an axis is left out");
+    assert_eq!(panic_of(|| len(&[4], &[0])), "an axis is left out");
     // sizes that are left from another array would lead past the end as well
     let mut axes = OrderedAxes::default();
     for _ in 0..2 {

@@ -7,7 +7,7 @@
 use super::cut::{Block, advance};
 use super::gather::gather_of;
 use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers};
-use super::operands::{RawInputs, RawOutput, StridedAxes};
+use super::operands::{RawInputs, RawOutput, StridedAxes, standard_len};
 use super::panels::Panels;
 use crate::kernel::ensure;
 use crate::kernel::operation::Operation;
@@ -321,9 +321,12 @@ impl<'a, A> Inputs<'a, (A,)> {
     /// Elements in the order of a shape with `strides` of the standard layout.
     ///
     /// # Panics
-    /// If their number is not that of the shape.
+    /// If there is no element, or not one for each index, or if the strides are others.
     pub(crate) fn standard(elements: &'a [A], sizes: &'a [usize], strides: &'a [isize]) -> Self {
-        ensure(elements.len() == sizes.iter().product(), "not one element for each index");
+        ensure(
+            standard_len(StridedAxes { sizes, strides }) == Some(elements.len()),
+            "elements in another order",
+        );
         let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
         let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);
         Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }

@@ -267,7 +267,7 @@ impl<'n, P: Copy> Nest<'n, P> {
 
     /// The nest without access to its output.
     #[inline]
-    pub(crate) fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> Nest<'m, P> {
-        Nest { erased: self.erased.inputs(scratch), pass: self.pass }
+    pub(crate) fn inputs(&self, scratch: &'n mut ErasedNest) -> Self {
+        Self { erased: self.erased.inputs(scratch), pass: self.pass }
     }
 }

@@ -131,7 +131,7 @@ impl<'a> RawInputs<'a> {
     /// the sizes and strides to `axes`.
     ///
     /// # Panics
-    /// If an axis is named twice.
+    /// If an axis is named twice or left out, which might have no elements.
     pub(crate) fn in_order<'x>(
         &'x self,
         shape: &[usize],
@@ -143,6 +143,7 @@ impl<'a> RawInputs<'a> {
             ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
         }
         for k in 0..self.info.count {
+            ensure(order.len() == shape.len() && self.sizes[k].len() <= shape.len(), "an axis is left out");
             let own = |axis: &usize| (axis + self.sizes[k].len()).checked_sub(shape.len());
             axes.0[k] = order.iter().map(|axis| own(axis).map_or(1, |i| self.sizes[k][i])).collect();
             axes.1[k] = order.iter().map(|axis| own(axis).map_or(0, |i| self.strides[k][i])).collect();

@@ -8,7 +8,7 @@ use super::elements::{Inputs, Output};
 use super::gather::{copy_elements, gather};
 use super::halves::Join;
 use super::loops::{ErasedNest, ErasedOperands, InputSet, Nest, OPERANDS, is_worth_halving, steps};
-use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes};
+use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
@@ -257,11 +257,17 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
 }
 
 /// Slots as an output in standard layout.
+///
+/// # Panics
+/// If there is no slot, or not one for each index, or if the strides are others.
 pub(super) fn standard_output<'o, A>(
     mut slots: Slots<'o, '_, A>,
     sizes: &'o [usize],
     strides: &'o [isize],
 ) -> RawOutput<'o> {
-    ensure(slots.len() == sizes.iter().product(), "not one slot for each element");
+    ensure(
+        standard_len(StridedAxes { sizes, strides }) == Some(slots.len()),
+        "not one slot for each element",
+    );
     RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
 }

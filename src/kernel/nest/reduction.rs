@@ -16,6 +16,9 @@ use core::ptr::null_mut;
 use core::slice;
 use num_traits::Zero;
 
+/// Runs a pass over more than few elements.
+type VisitLarge<'s> = fn(ShapePass<'_, 's>) -> Written<'s>;
+
 /// A reduction of a source, which has this shape, and where its results are stored. The output has the axes of the shape that are
 /// not `dropped`, in order, each with the same size or with size 1. Without a set of dropped axes, it lacks the leading ones.
 pub(crate) struct Job<'j, 's, A> {
@@ -69,12 +72,20 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
 
-    /// The reduction as a pass to slots; `None` if the elements must be prepared, or if the outputs are no slots.
+    /// Writes the results to slots, if the source has few elements, or else by `visit`.
+    ///
+    /// # Errors
+    /// Returns the reduction if elements must be combined in a nest or prepared, or if the outputs are no slots.
     #[inline]
-    pub(crate) fn map(&mut self) -> Option<ShapePass<'_, 's>> {
+    pub(crate) fn map(self, visit: Option<VisitLarge<'s>>) -> Result<Written<'s>, Self> {
         let is_map = self.has_slots && self.source.prepare.is_none();
         let pass = ShapePass::new(self.out, self.source.inputs(), self.source.element_loops());
-        is_map.then_some(ShapePass { shape: self.shape, dropped: self.dropped, ..pass })
+        let pass = ShapePass { shape: self.shape, dropped: self.dropped, ..pass };
+        match (is_map.then(|| pass.visit_few()), visit) {
+            (Some(Ok(written)), _) => Ok(written),
+            (Some(Err(pass)), Some(visit)) => Ok(visit(pass)),
+            _ => Err(self),
+        }
     }
 
     /// A pass that stores results in the output.
@@ -267,7 +278,7 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
     }
 
     /// The elements, if they are stored, contiguous in the order of the loops, and not combined in registers first.
-    pub(crate) fn in_place(&self) -> Option<&'n [A]> {
+    pub(crate) fn in_place(&self) -> Option<&[A]> {
         let ErasedNest { loops, operands } = &*self.nest.erased;
         let is_adjacent = self.sum_loop.is_none() && self.is_stored() && is_dense(loops, 1, size_of::<A>());
         // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.

@@ -3,8 +3,8 @@
 //! | the source | the way |
 //! |---|---|
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
-//! | few elements | `Job::write`: one block, without a nest |
-//! | nothing is reduced | `Job::write`, unless on several threads: a map |
+//! | few elements | `Job::map`: one block, without a nest |
+//! | nothing is reduced | `Job::map`, unless on several threads: a map |
 //! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
 //! | everything else | `Job::reduce`: a nest, halved until it is one [`block`] |
 //!
@@ -28,8 +28,8 @@ use super::map::{visit_large, visit_shape};
 use super::memory::{AxisOrder, BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
     Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, Planned,
-    RawInputs, Reduction, RunHalf, SMALL_NEST, ShapePass, SharedVisitor, Source, Store, can_leak,
-    compiled_for, reduce_owned, standard_strides,
+    RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
+    reduce_owned, standard_strides,
 };
 use super::operation::{Operation, Plus};
 use alloc::vec::Vec;
@@ -133,22 +133,9 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         }
         // elements that are stored need no room on the stack
         let is_folded = is_small || len <= SMALL_NEST && self.source.as_slice().is_some();
-        self.write(len).unwrap_or_else(|job| if is_folded { job.fold() } else { job.reduce() })
-    }
-
-    /// Writes the results to slots, if the source has few elements, or as many as there are slots.
-    ///
-    /// # Errors
-    /// Returns the reduction if elements must be combined in a nest, prepared, or written by several threads, or if the outputs are
-    /// no slots.
-    #[inline]
-    fn write(mut self, len: usize) -> Result<Written<'s>, Self> {
         let is_copy = self.source.join().is_none() && len == self.out_shape().iter().product();
-        match self.map().map(ShapePass::visit_few) {
-            Some(Ok(written)) => Ok(written),
-            Some(Err(pass)) if is_copy => Ok(visit_large(pass)),
-            _ => Err(self),
-        }
+        let written = self.map(is_copy.then_some(visit_large));
+        written.unwrap_or_else(|job| if is_folded { job.fold() } else { job.reduce() })
     }
 
     /// Stores few results in elements. They are written to slots first.

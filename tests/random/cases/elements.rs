@@ -130,6 +130,13 @@ own_types! {
         assert_eq!(*x, [x[0]; 352], "an element in one piece");
         x[0]
     };
+    /// 65 bytes, all of which must agree: one more than a block reduces.
+    #[derive(Copy)]
+    #[cfg_attr(not(feature = "rayon"), allow(dead_code, reason = "drawn with all features only"))]
+    Odd([u8; 65]): 0xFF, |code: i64| [code.to_le_bytes()[0]; 65], |x: &[u8; 65]| {
+        assert_eq!(*x, [x[0]; 65], "an element in one piece");
+        i64::from(x[0])
+    };
     /// It owns memory, and is counted.
     Boxed(Counted): 1 << 60, Counted::new, |x: &Counted| *x.0;
 }
@@ -165,6 +172,8 @@ macro_rules! of_type {
             10 => $call::<Boxed>($($argument),*),
             #[cfg(feature = "rayon")]
             12 => $call::<crate::cases::elements::Large>($($argument),*),
+            #[cfg(feature = "rayon")]
+            15 => $call::<crate::cases::elements::Odd>($($argument),*),
             _ => $call::<f32>($($argument),*),
         }
     };
@@ -179,7 +188,7 @@ impl Input<'_> {
     /// The number of an element type; those without a type of their own are `f32`.
     pub(crate) fn element_type(&mut self) -> usize {
         match self.below(13) {
-            12 => 11 + self.below(4),
+            12 => 11 + self.below(5),
             number => number,
         }
     }
