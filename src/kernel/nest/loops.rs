@@ -71,11 +71,7 @@ pub(super) fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERA
 /// The number of indices of loops. It may exceed `usize` for views that repeat elements.
 #[inline]
 pub(crate) fn steps(loops: &[Loop]) -> usize {
-    let mut steps = 1_usize;
-    for l in loops {
-        steps = steps.saturating_mul(l.len);
-    }
-    steps
+    loops.iter().fold(1, |steps, l| steps.saturating_mul(l.len))
 }
 
 /// Whether each half of the loops has at least `grain` indices.

@@ -177,11 +177,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             let (rows, rest) = rows_of::<A, N>(group);
             let mut sums = sum_rounds(op, rows);
             halve(op, &mut sums, W);
-            for row in rest.chunks_exact(W) {
-                for i in 0..W {
-                    sums[i] = op.apply(sums[i].clone(), row[i].clone());
-                }
-            }
+            rest.chunks_exact(W).for_each(|row| add_chunk(op, &mut sums[..W], row));
             to.extend(&sums[..W]);
         }
     }
