@@ -6,7 +6,7 @@
 
 use super::cut::{Block, advance};
 use super::elements::{Elements, MapElement, Visit, combine_one_by_one};
-use super::halves::{Join, Threads};
+use super::halves::{Invariant, Join, Threads};
 use super::loops::{InputSet, NARROW, Pointers, WIDE};
 use super::panels::{PanelLoops, Panels};
 use crate::kernel::memory::SliceVec;
@@ -69,9 +69,6 @@ pub(crate) trait ElementLoops<A>: Rows {
 /// # Safety
 /// The object has these types. `rows` writes each slot, and `panels` each sum.
 pub(crate) unsafe trait ElementLoopsOf<A, E>: ElementLoops<A> {}
-
-/// Makes a type invariant in `T`.
-pub(super) type Invariant<T> = PhantomData<fn(T) -> T>;
 
 /// A closure that is called through a shared reference.
 pub(crate) trait Lend {

@@ -15,11 +15,14 @@ use crate::kernel::threads::in_two;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+/// Makes a type invariant in `T`.
+pub(super) type Invariant<T> = PhantomData<fn(T) -> T>;
+
 /// What runs halves of passes that write elements `T` and read elements `E` on two threads. Only parallel calls make one, so that
 /// other programs do not link a thread pool.
 ///
 /// Not exported; public because a hidden method of a public trait returns it.
-pub struct Threads<T, E>(Join, PhantomData<fn(T, E) -> (T, E)>);
+pub struct Threads<T, E>(Join, Invariant<(T, E)>);
 
 impl<T: Send, E: Sync> Threads<T, E> {
     pub(crate) fn new() -> Self {

@@ -248,7 +248,7 @@ impl ErasedNest {
         }
         let width = lane_width(inner.len);
         let sums = (inner.len / width).div_ceil(ROUNDS) * width;
-        (inner.len * size >= CACHE_LINE).then_some(SumLoop { place: outer.len(), sums, group: None })
+        (inner.len >= CACHE_LINE.div_ceil(size)).then_some(SumLoop { place: outer.len(), sums, group: None })
     }
 
     /// Whether there is a row loop that reads the inputs along `l` in place.

@@ -2,11 +2,11 @@
 //!
 //! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
 
-use super::closures::{FillsOf, Invariant, Rows, RowsOf};
+use super::closures::{FillsOf, Rows, RowsOf};
 use super::cut::{Block, for_each_index};
 use super::elements::{Inputs, Output};
 use super::gather::{copy_elements, gather};
-use super::halves::Join;
+use super::halves::{Invariant, Join};
 use super::loops::{ErasedNest, ErasedOperands, InputSet, Nest, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;

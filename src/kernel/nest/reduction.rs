@@ -4,7 +4,7 @@ use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_pane
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
 use super::loops::{ErasedNest, InputSet, Nest, Steps, is_dense, is_worth_halving, steps};
-use super::operands::{Dropped, RawOutput, StridedAxes, standard_len};
+use super::operands::{Dropped, RawOutput, standard_len};
 use super::panels::SumLoop;
 use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
 use super::source::Source;
@@ -12,7 +12,6 @@ use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::simd::is_type;
 use crate::kernel::threads::GRAIN;
 use core::ops::{Deref, Mul};
-use core::ptr::null_mut;
 use core::slice;
 use num_traits::Zero;
 
@@ -157,22 +156,6 @@ impl<A> ReadsNest for Reduction<'_, '_, A> {}
 pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> R;
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
-    /// A nest along the axes of `shape`, that of the source, without outputs; `None` if there is no index.
-    ///
-    /// # Panics
-    /// If an array does not fit the shape.
-    pub(crate) fn reading(
-        erased: &'n mut ErasedNest,
-        source: &'a Source<'a, A>,
-        shape: &[usize],
-    ) -> Option<Self> {
-        // without axes of an output, no loop is kept
-        let (at, axes) = (null_mut(), StridedAxes { sizes: &[], strides: &[] });
-        erased.build(shape, RawOutput { at, size: 0, axes }, None, source.inputs())?;
-        erased.operands.has_output = false;
-        Some(Self { erased, pass: Reduction { source, store: RowPass::new(source.fold()) } })
-    }
-
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
     #[inline]
     pub(crate) fn run_halves<R>(

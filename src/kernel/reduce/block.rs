@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::fold::fold;
-use crate::kernel::map::{near_loop, visit_nest, visit_shape};
+use crate::kernel::map::{near_loop, visit_large, visit_nest, visit_shape};
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec, Slots, Written};
 use crate::kernel::nest::{
     Dropped, ErasedNest, Fold, InputSet, Loop, Nest, Planned, Reduction, Source, is_worth_halving,
@@ -128,12 +128,9 @@ impl<A: Clone> Source<'_, A> {
     /// If the number of slots differs.
     #[inline]
     pub(crate) fn fill<'t>(&self, shape: &[usize], slots: Slots<'_, 't, A>) -> Written<'t> {
-        let mut erased = ErasedNest::new();
-        let stored = if self.is_stored() { Nest::reading(&mut erased, self, shape) } else { None };
-        match stored {
-            Some(nest) => nest.fill(slots),
-            None => visit_shape(self.map_to(shape, &standard_strides(shape), slots)),
-        }
+        let strides = standard_strides(shape);
+        let pass = self.map_to(shape, &strides, slots);
+        if self.is_stored() { visit_large(pass) } else { visit_shape(pass) }
     }
 }
 
