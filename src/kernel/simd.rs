@@ -2,7 +2,7 @@
 //!
 //! # Invariant
 //! - A function that needs instructions beyond the target's baseline is called only on a CPU that has them.
-//! - [`plain_size`] accepts only types whose bytes are all initialised and may be copied: numbers and `bool`.
+//! - [`is_plain`] accepts only types whose bytes are all initialised and may be copied: numbers and `bool`.
 
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -54,14 +54,13 @@ fn avx2<W: Work>(work: W) -> W::Output {
     work.run()
 }
 
-/// The size of a plain number, if `A` is one.
+/// Whether `A` is a plain number.
 #[inline]
-pub(crate) fn plain_size<A>() -> Option<usize> {
+pub(crate) fn is_plain<A>() -> bool {
     macro_rules! types {
         ($($plain:ty)*) => { false $(|| is_type::<A, $plain>())* };
     }
-    let is_plain = types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool);
-    is_plain.then_some(size_of::<A>())
+    types!(f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize bool)
 }
 
 /// Whether `A` is `B`. `A` may have lifetimes: types that differ in these alone are one type.

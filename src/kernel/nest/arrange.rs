@@ -134,12 +134,6 @@ impl ErasedNest {
         InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
     }
 
-    /// Makes `scratch` the nest of the loops along which input `k` moves.
-    pub(super) fn moving_part(&self, k: usize, scratch: &mut ErasedNest) {
-        scratch.copy_from(self);
-        scratch.loops.retain(|l| l.strides[k] != 0);
-    }
-
     /// Replaces operand `k` by contiguous elements in the order of the loops along which it `moves`. Returns their number.
     pub(super) fn set_dense(&mut self, k: usize, at: *mut u8, moves: impl Fn(&Loop) -> bool) -> usize {
         let (size, mut count) = (self.operands.sizes[k], 1_usize);

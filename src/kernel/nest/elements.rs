@@ -11,7 +11,7 @@ use super::operands::{RawInputs, RawOutput, StridedAxes, standard_len};
 use super::panels::Panels;
 use crate::kernel::ensure;
 use crate::kernel::operation::Operation;
-use crate::kernel::simd::plain_size;
+use crate::kernel::simd::is_plain;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
@@ -124,7 +124,7 @@ macro_rules! elements {
             const INFO: ElementInfo = {
                 let (mut sizes, gathers) = ([0; OPERANDS], &[$(gather_of(size_of::<$A>())),*]);
                 $(sizes[$k] = size_of::<$A>();)*
-                let plain = || InputSet(0 $(| u8::from(plain_size::<$A>().is_some()) << ($k - 1))*);
+                let plain = || InputSet(0 $(| u8::from(is_plain::<$A>()) << ($k - 1))*);
                 ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain, gathers }
             };
 

@@ -180,7 +180,7 @@ pub(super) struct ErasedOperands {
     pub(super) at: Pointers,
     /// The bytes of an element of each operand.
     pub(super) sizes: [usize; OPERANDS],
-    /// The inputs whose elements are plain numbers: see [`plain_size`](crate::kernel::simd::plain_size).
+    /// The inputs whose elements are plain numbers: see [`is_plain`](crate::kernel::simd::is_plain).
     pub(super) plain: InputSet,
     /// The number of operands.
     pub(super) count: usize,

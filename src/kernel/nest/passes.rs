@@ -127,7 +127,8 @@ impl<'n> Nest<'n, ()> {
         let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k)).sum());
         for k in copied.operands() {
             let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
-            erased.moving_part(k, &mut moving);
+            moving.copy_from(erased);
+            moving.loops.retain(|l| l.strides[k] != 0);
             // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
             unsafe { gather(&moving.loops, &moving.operands.at, k, moving.operands.info, copy) };
             erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);

@@ -247,13 +247,9 @@ struct KeptOrder<'a> {
 
 impl AxisOrder for KeptOrder<'_> {
     fn is_inside(&self, _: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let shape = self.shape;
-        let leading = shape.len() - self.ndim;
+        let leading = self.shape.len() - self.ndim;
         let is_kept = |&axis: &usize| !self.dropped.map_or(axis < leading, |axes| axes.contains(axis));
-        let mut kept = (0..shape.len()).filter(is_kept);
-        let first = kept.nth(former.min(latter))?;
-        let second = kept.nth(former.abs_diff(latter) - 1)?;
-        let (former, latter) = if former < latter { (first, second) } else { (second, first) };
-        self.inputs.is_inside(shape, former, latter)
+        let axis_of = |place: usize| (0..self.shape.len()).filter(is_kept).nth(place);
+        self.inputs.is_inside(self.shape, axis_of(former)?, axis_of(latter)?)
     }
 }
