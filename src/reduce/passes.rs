@@ -56,7 +56,7 @@ impl<'a> CheckedReduction<'a> {
     ) -> Result<(Self, Reserved<A, F::Left>)> {
         let shape = source_shape(source, joint)?;
         let builder = || form.describe(builder(source, caller), shape.len());
-        let (result, removed) = form.check(shape, source.shapes(), builder)?;
+        let (result, removed) = form.check(shape, builder)?;
         Ok((Self { shape, removed }, reserved(result, builder)?))
     }
 
@@ -79,6 +79,9 @@ impl AxisSelection for AxisMask {
     }
 }
 
+/// The shape of a result, and the axes of the source that it does not have. Without a set, these are the leading ones.
+type Checked<L> = Result<(L, Option<AxisMask>)>;
+
 /// What decides which axes a source with dimension type `D` loses: axes, or the shape [`To`] which it is reduced.
 pub(super) trait Form<D: Dimension> {
     /// The dimension type of the result.
@@ -87,14 +90,8 @@ pub(super) trait Form<D: Dimension> {
     /// Adds the form to the builder of an error; the source has `ndim` axes.
     fn describe(&self, builder: ErrorBuilder, ndim: usize) -> ErrorBuilder;
 
-    /// The shape of the result, and the axes of a source with this shape that it does not have. Without a set, these are the
-    /// leading ones. `operands` are the shapes of the source.
-    fn check(
-        &self,
-        shape: &[usize],
-        operands: &[&[usize]],
-        builder: impl Fn() -> ErrorBuilder,
-    ) -> Result<(Self::Left, Option<AxisMask>)>;
+    /// Checks a source with this shape.
+    fn check(&self, shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Checked<Self::Left>;
 }
 
 impl<D: Dimension, X: ReducedAxes<D>> Form<D> for X {
@@ -107,12 +104,7 @@ impl<D: Dimension, X: ReducedAxes<D>> Form<D> for X {
     /// # Errors
     /// Those of [`reduced_dim`].
     #[inline(always)]
-    fn check(
-        &self,
-        shape: &[usize],
-        _: &[&[usize]],
-        builder: impl Fn() -> ErrorBuilder,
-    ) -> Result<(X::Left, Option<AxisMask>)> {
+    fn check(&self, shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Checked<X::Left> {
         let (result, reduced) = reduced_dim(shape, self, builder)?;
         // without axes in the result, all are leading ones
         let removed = (!X::KEEPS && !sizes(&result).is_empty()).then_some(reduced);
@@ -133,14 +125,9 @@ impl<D: Dimension, T: TargetShape> Form<D> for To<T> {
     /// # Errors
     /// `InvalidSize`, then those of [`check_sums`].
     #[inline(always)]
-    fn check(
-        &self,
-        shape: &[usize],
-        operands: &[&[usize]],
-        builder: impl Fn() -> ErrorBuilder,
-    ) -> Result<(T::Dim, Option<AxisMask>)> {
+    fn check(&self, shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Checked<T::Dim> {
         let result = sizes_only(&self.0, &builder)?;
-        check_sums(shape, sizes(&result), builder, || operands.to_vec())?;
+        check_sums(shape, sizes(&result), builder)?;
         Ok((result, None))
     }
 }
@@ -173,7 +160,7 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_TO).to(&out.shape());
-    check_sums(shape, out.shape(), builder, || source.shapes().to_vec())?;
+    check_sums(shape, out.shape(), builder)?;
     into(source, shape, out, None, zero, store);
     Ok(())
 }
