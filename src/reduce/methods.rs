@@ -637,7 +637,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Cloned))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, Cloned))
     }
 
     /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -671,7 +671,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Added))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, Added))
     }
 
     /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
@@ -702,7 +702,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: SumElement + Mul<Output = A>,
     {
-        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, AddedScaled(&factor)))
     }
 
     /// The adjoint of [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): the sum over everything that it repeats for
@@ -753,7 +753,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| sum_in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
+        self.source(Plus, |source| sum_in_dim::<A, D, T, X>(source, &shape, &axes))
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.

@@ -1,11 +1,11 @@
 //! Checks of shapes, and then a pass over the source. Nothing here is generic over closures: it is compiled once for each
 //! type of elements.
 
+use super::SumElement;
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Added, Source};
-use crate::kernel::nest::{AxisSelection, Store};
+use crate::kernel::nest::{Added, AxisSelection, Source, Store};
 use crate::kernel::reduce::{into, to_new};
 use crate::reserved::reserved;
 use crate::shape::{
@@ -151,17 +151,16 @@ pub(super) fn reduce<A: Clone, D: Dimension, F: Form<D>>(
 ///
 /// # Errors
 /// Those of [`source_shape`] and of [`check_sums`].
-pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
+pub(super) fn sum_into<A: SumElement, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
-    zero: &A,
     store: impl Store<A>,
 ) -> Result<()> {
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_TO).to(&out.shape());
     check_sums(shape, out.shape(), builder)?;
-    into(source, shape, out, None, zero, store);
+    into(source, shape, out, None, &A::zero(), store);
     Ok(())
 }
 
@@ -169,11 +168,10 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
 ///
 /// # Errors
 /// In this order: those of [`source_shape`]; `InvalidSize`; those of [`placed_sum_order`]; `TooLarge`.
-pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
+pub(super) fn sum_in_dim<A: SumElement, D: Dimension, T: TargetShape, X: Axes>(
     source: &Source<'_, A>,
     target: &T,
     axes: &X,
-    zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
@@ -181,14 +179,14 @@ pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     let result = sizes_only(target, builder)?;
     let order: D = placed_sum_order(shape, sizes(&result), axes, builder)?;
     let result = reserved(result, builder)?;
-    Ok(source.in_order(shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
+    Ok(source.in_order(shape, sizes(&order), |source, shape| to_new(source, shape, result, None, A::zero())))
 }
 
 /// Adds the sums of [`sum_in_dim`] to an array.
 ///
 /// # Errors
 /// Those of [`source_shape`] and of [`placed_sum_order`].
-pub(super) fn add_sum_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension, X: Axes>(
+pub(super) fn add_sum_in_dim<A: SumElement, D: Dimension, E: Dimension, X: Axes>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
     axes: &X,
