@@ -3,7 +3,7 @@
 
 use super::SumElement;
 use crate::error::caller::{self, Caller};
-use crate::error::{ErrorBuilder, Result};
+use crate::error::{ErrorBuilder, NewBuilder, Result};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Added, AxisSelection, Source, Store};
 use crate::kernel::reduce::{into, to_new};
@@ -42,24 +42,7 @@ pub(super) struct CheckedReduction<'a> {
     removed: Option<AxisMask>,
 }
 
-impl<'a> CheckedReduction<'a> {
-    /// A reduction of a source, and memory for its result.
-    ///
-    /// # Errors
-    /// Those of [`source_shape`] and of [`Form::check`], then `TooLarge`.
-    #[inline(always)]
-    pub(super) fn new<A: Clone, D: Dimension, F: Form<D>>(
-        source: &Source<'a, A>,
-        joint: &'a mut Option<D>,
-        form: &F,
-        caller: &'static Caller,
-    ) -> Result<(Self, Reserved<A, F::Left>)> {
-        let shape = source_shape(source, joint)?;
-        let builder = || form.describe(builder(source, caller), shape.len());
-        let (result, removed) = form.check(shape, builder)?;
-        Ok((Self { shape, removed }, reserved(result, builder)?))
-    }
-
+impl CheckedReduction<'_> {
     /// Reduces the source; `empty` is the result where there is no element.
     pub(super) fn run<A: Clone, E: Dimension>(
         &self,
@@ -135,16 +118,33 @@ impl<D: Dimension, T: TargetShape> Form<D> for To<T> {
 /// Reduces a source; `empty` is the result where there is no element.
 ///
 /// # Errors
-/// Those of [`CheckedReduction::new`].
+/// Those of [`checked`].
 pub(super) fn reduce<A: Clone, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
     form: &F,
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, F::Left>> {
+    checked(source, form, caller, |reduction, result, _| Ok(reduction.run(source, result, empty)))
+}
+
+/// Checks the shapes of a reduction, and calls `then` with it, with memory for its result, and with what builds an error.
+///
+/// # Errors
+/// Those of [`source_shape`] and of [`Form::check`], `TooLarge`, then those of `then`.
+#[inline(always)]
+pub(super) fn checked<A: Clone, D: Dimension, F: Form<D>>(
+    source: &Source<'_, A>,
+    form: &F,
+    caller: &'static Caller,
+    then: impl FnOnce(&CheckedReduction<'_>, Reserved<A, F::Left>, NewBuilder<'_>) -> Result<Array<A, F::Left>>,
+) -> Result<Array<A, F::Left>> {
     let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::new(source, &mut joint, form, caller)?;
-    Ok(reduction.run(source, result, empty))
+    let shape = source_shape(source, &mut joint)?;
+    let builder = || form.describe(builder(source, caller), shape.len());
+    let (result, removed) = form.check(shape, builder)?;
+    let result = reserved(result, builder)?;
+    then(&CheckedReduction { shape, removed }, result, &builder)
 }
 
 /// Sums to the shape of an array. `store` writes a sum to an element.
