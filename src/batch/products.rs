@@ -205,7 +205,6 @@ pub trait Products<A, D: Dimension>: Sealed {
 impl<S: Data<Elem = A>, A, D: Dimension> Products<A, D> for ArrayBase<S, D> {
     type Executor = Serial;
 
-    #[inline]
     fn left(&self) -> (&ArrayRef<A, D>, Serial) {
         (self, Serial)
     }
@@ -214,7 +213,6 @@ impl<S: Data<Elem = A>, A, D: Dimension> Products<A, D> for ArrayBase<S, D> {
 impl<A, D: Dimension> Products<A, D> for ArrayRef<A, D> {
     type Executor = Serial;
 
-    #[inline]
     fn left(&self) -> (&ArrayRef<A, D>, Serial) {
         (self, Serial)
     }
@@ -223,14 +221,12 @@ impl<A, D: Dimension> Products<A, D> for ArrayRef<A, D> {
 impl<A, D: Dimension> Products<A, D> for Par<&ArrayRef<A, D>> {
     type Executor = Parallel;
 
-    #[inline]
     fn left(&self) -> (&ArrayRef<A, D>, Parallel) {
         (self.0, Parallel)
     }
 }
 
 /// An operation on the last axes of two arrays, of dimension types `B` and `B2`.
-#[inline]
 fn product<P, A, X, D, B: BaseRank, A2, E: Dimension, B2: BaseRank>(
     op: P,
     (left, executor): (&ArrayRef<A, D>, X),

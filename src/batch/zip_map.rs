@@ -179,7 +179,6 @@ macro_rules! further_batches {
         impl<$($A, $D: Dimension, $B: Dimension),*> FurtherBatches for $Self {
             type Dims = $Dims;
 
-            #[inline]
             fn shapes<'s>(&'s self, first: BatchShape<'s>) -> impl AsRef<[BatchShape<'s>]> {
                 let $others = *self;
                 [first $(, $x.shape())*]

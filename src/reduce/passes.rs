@@ -18,7 +18,6 @@ use ndarray::{Array, ArrayRef, Dimension};
 ///
 /// # Errors
 /// `Incompatible` and `Overflow`.
-#[inline]
 pub(super) fn source_shape<'j, A: Clone, D: Dimension>(
     source: &Source<'j, A>,
     joint: &'j mut Option<D>,

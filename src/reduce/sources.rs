@@ -15,7 +15,6 @@ use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 impl<O, F> Sealed for Fused<O, F> {}
 
 impl<S: Data<Elem = A>, A: Clone, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
-    #[inline]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         (**self).source(op, then)
     }
@@ -24,14 +23,12 @@ impl<S: Data<Elem = A>, A: Clone, D: Dimension> Reduce<A, D> for ArrayBase<S, D>
         (**self).visit(bounds, then)
     }
 
-    #[inline]
     fn into_array_of(self, shape: &[usize]) -> Result<Array<A, D>, Self> {
         if self.shape() == shape { self.try_into_owned_nocopy() } else { Err(self) }
     }
 }
 
 impl<A: Clone, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
-    #[inline]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         then(&Source::stored(&Inputs::from((self,)), fold_of(&FoldLoops::new(Cloned, op)), None))
     }
@@ -42,7 +39,6 @@ impl<A: Clone, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
 }
 
 impl<A: Clone + Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
-    #[inline]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         let threads = Some(Threads::new());
         then(&Source::stored(&Inputs::from((self.0,)), fold_of(&FoldLoops::new(Cloned, op)), threads))
@@ -54,7 +50,6 @@ impl<A: Clone + Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>>
 }
 
 impl<O: FnOperands<F, R>, F, R: Clone> Reduce<R, O::Dim> for Fused<O, F> {
-    #[inline]
     fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T {
         let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
         then(&Source::fused(&self.operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
@@ -71,7 +66,6 @@ where
     F: Sync,
     R: Clone + Send + Sync,
 {
-    #[inline]
     fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T {
         let Fused { operands, f } = &self.0;
         let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op).on(Threads::new());
