@@ -336,13 +336,6 @@ impl AxisSet {
         Ok(numbers.into_iter().map(|number| position(number, ndim)).collect())
     }
 
-    /// The set of axes in a heap: a heap compiles in a fraction of the time of `sort_unstable`.
-    fn new(axes: BinaryHeap<usize>) -> Self {
-        let mut sorted = axes.into_sorted_vec();
-        sorted.dedup();
-        Self { sorted }
-    }
-
     /// The axes in ascending order; see the example of the [type](Self).
     #[must_use]
     pub fn as_slice(&self) -> &[usize] {
@@ -353,7 +346,10 @@ impl AxisSet {
 /// Takes positions only: -1 depends on the number of axes, see [`AxisSet::from_signed`].
 impl FromIterator<usize> for AxisSet {
     fn from_iter<I: IntoIterator<Item = usize>>(axes: I) -> Self {
-        Self::new(axes.into_iter().collect())
+        // A heap compiles in a fraction of the time of `sort_unstable`.
+        let mut sorted = axes.into_iter().collect::<BinaryHeap<_>>().into_sorted_vec();
+        sorted.dedup();
+        Self { sorted }
     }
 }
 
