@@ -69,6 +69,53 @@ def few(*calls):
     return library("ndarray_broadcast::{fused, prelude::*}", AB, "BODY.unwrap()", calls, "Array1<f32>")
 
 
+GENERIC = """use ndarray::{Array, Array2, NdFloat, RemoveAxis};
+USES
+BODY
+fn all<A: NdFloat, D: RemoveAxis>(x: &Array<A, D>, y: &Array<A, D>) -> A {
+    centred(x) + shares(x) + weighted(x, y) + distance(x, y) + added(x, y) + softmax(x)
+}
+fn main() {
+    let m = std::env::args().count() + 2;
+    let (a, b) = (Array2::from_elem((m, 4), 1.5_f32), Array2::from_elem((1, 4), 0.5_f32));
+    let (c, d) = (a.mapv(f64::from), b.mapv(f64::from));
+    let small = all(&a, &b) + all(&a.into_dyn(), &b.into_dyn());
+    println!("{:.3} {:.3}", small, all(&c, &d) + all(&c.clone().into_dyn(), &d.clone().into_dyn()));
+}
+"""
+
+
+def generic(uses, bodies):
+    """Six functions of three calls for arrays of any number of axes, which are used for two types and for `Ix2` and `IxDyn`. The
+    second array has size 1 at axis 0."""
+    names = [("centred", "x"), ("shares", "x"), ("weighted", "x y"), ("distance", "x y"), ("added", "x y"), ("softmax", "x")]
+    functions = "".join(
+        f"fn {name}<A: NdFloat, D: RemoveAxis>({', '.join(f'{a}: &Array<A, D>' for a in arrays.split())}) -> A {{ {body} }}\n"
+        for (name, arrays), body in zip(names, bodies))
+    return GENERIC.replace("USES", f"use {uses};").replace("BODY", functions)
+
+
+GENERIC_PLAIN = generic("ndarray::{Axis, Zip}", [
+    "let m = x.sum_axis(Axis(0)); (x - &m.broadcast(x.raw_dim()).unwrap()).sum()",
+    "let m = x.fold_axis(Axis(0), A::neg_infinity(), |a, b| a.max(*b)); (x / &m.broadcast(x.raw_dim()).unwrap()).sum()",
+    "let y = y.broadcast(x.raw_dim()).unwrap(); Zip::from(x).and(&y).map_collect(|&x, &y| x * y).sum_axis(Axis(0)).sum()",
+    "let y = y.broadcast(x.raw_dim()).unwrap(); let d = Zip::from(x).and(&y).map_collect(|&x, &y| (x - y) * (x - y)); "
+    "d.sum_axis(Axis(0)).mapv(A::sqrt).sum()",
+    "let mut z = x.clone(); z += &y.broadcast(x.raw_dim()).unwrap(); z.sum()",
+    "let e = x.mapv(A::exp); let s = e.sum_axis(Axis(0)); (&e / &s.broadcast(e.raw_dim()).unwrap()).sum()",
+])
+GENERIC_OURS = generic("ndarray_broadcast::{broadcast_apply, broadcast_map, fused, keepdims, prelude::*}", [
+    "let m = x.sum_axes(keepdims(0)).unwrap(); broadcast_map([x, &m], |&x, &m| x - m).unwrap().sum_axes(..).unwrap().into_scalar()",
+    "let m = x.max_axes(keepdims(0)).unwrap(); broadcast_map([x, &m], |&x, &m| x / m).unwrap().sum_axes(..).unwrap().into_scalar()",
+    "broadcast_map([x, y], |&x, &y| x * y).unwrap().sum_axes(keepdims(0)).unwrap().sum_axes(..).unwrap().into_scalar()",
+    "let d = fused([x, y], |&x, &y| (x - y) * (x - y)).sum_axes(keepdims(0)).unwrap(); "
+    "broadcast_map(&d, |d| d.sqrt()).unwrap().sum_axes(..).unwrap().into_scalar()",
+    "let mut z = x.broadcast_to(x).unwrap().materialize(); broadcast_apply(&mut z, y, |z, &y| *z += y).unwrap(); "
+    "z.sum_axes(..).unwrap().into_scalar()",
+    "let e = broadcast_map(x, |x| x.exp()).unwrap(); let s = e.sum_axes(keepdims(0)).unwrap(); "
+    "broadcast_map([&e, &s], |&e, &s| e / s).unwrap().sum_axes(..).unwrap().into_scalar()",
+])
+
 # The sources of the scratch crates. Those that are called plain know ndarray only, those that are called default have our
 # default features, and the others have `rayon` on.
 SOURCES = {
@@ -92,6 +139,8 @@ SOURCES = {
     "sums": program(SUMS, " + ".join(f"op{k}(a, b)[3]" for k in range(len(TWO)))),
     "sum_and_division": program(few("a.sum_axes(0)"), "(op0(a, b) / m as f32)[3]"),
     "mean": program(few("a.mean_axes(0)"), "op0(a, b)[3]"),
+    "plain_generic": GENERIC_PLAIN,
+    "default_generic": GENERIC_OURS,
 }
 
 
@@ -178,6 +227,12 @@ def bytes_of(scratch, names, bound, is_same=True):
     yield "stripped", f"{plain:.0f} kB", f"{ours:.0f} kB", f"{more:+.0f} kB", f"{bound} kB", more <= bound
 
 
+def generic_client(scratch):
+    names = ("plain_generic", "default_generic")
+    yield from builds(scratch, names, release=1.4)
+    yield from bytes_of(scratch, names, round(0.3 * scratch.size(names[0])[0]))
+
+
 def default_features(scratch):
     yield from bytes_of(scratch, ("plain_calls", "default_calls"), 170)
     plain, ours = map(scratch.from_nothing, ("plain_calls", "default_calls"))
@@ -209,6 +264,7 @@ ROWS = {
     "j": ("program of 3 calls, default features", default_features),
     "k": ("the crate alone", alone),
     "l": ("the example wine, to j's ndarray", example),
+    "m": ("6 generic functions of 3 calls, for 2 types and 2 numbers of axes", generic_client),
 }
 HEADING = "| | ndarray | ndarray-broadcast | | bound |\n|---|---:|---:|---:|---:|"
 

@@ -121,7 +121,6 @@ fn check_out(shapes: &[BatchShape<'_>; 2], base: &[usize], out: &[usize]) -> Res
 ///
 /// # Errors
 /// In this order: `Incompatible` as [`joint_batch`]; `TooLarge`.
-#[inline]
 pub(super) fn batch_result<A, W: Dimension>(
     shapes: &[BatchShape<'_>],
     base: &[usize],

@@ -42,7 +42,6 @@ pub(super) struct Elementwise<F> {
 
 impl<F> Elementwise<F> {
     /// The operands, stretched to the shape of the results.
-    #[inline]
     fn placed<'a, A, A2, D: Dimension, D2: Dimension, E: Dimension>(
         &self,
         (a, b): (&'a ArrayRef<A, D>, &'a ArrayRef<A2, D2>),
@@ -55,7 +54,6 @@ impl<F> Elementwise<F> {
 }
 
 impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> for Elementwise<F> {
-    #[inline]
     fn new_array<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
@@ -68,7 +66,6 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> f
         to_new(memory, &Inputs::from((&*a, &*b)), &visitor)
     }
 
-    #[inline]
     fn write<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         operands: (&ArrayRef<A, D>, &ArrayRef<A2, D2>),
@@ -101,7 +98,6 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T> Visit<T, (A, A2)> for Operator<F> 
 
 /// The array stretched to `shape`, its batch aligned at the right of the first `batch` axes and its `base` axes before the last
 /// `trailing_axes` axes.
-#[inline]
 fn place_operand<'a, A, D: Dimension, E: Dimension>(
     array: &'a ArrayRef<A, D>,
     base: usize,
@@ -120,7 +116,6 @@ fn place_operand<'a, A, D: Dimension, E: Dimension>(
 pub(super) struct Product(pub(super) [usize; 3]);
 
 impl<T: LinalgScalar> BasePass<T, T, T> for Product {
-    #[inline]
     fn new_array<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),
@@ -132,7 +127,6 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         out
     }
 
-    #[inline]
     fn write<D: Dimension, D2: Dimension, E: Dimension>(
         self,
         operands: (&ArrayRef<T, D>, &ArrayRef<T, D2>),

@@ -75,7 +75,6 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// NEML2 `Tensor(t, batch_dim)`, which counts the batch axes instead; the types `SSR4` and `SR2` fix their base.
     #[doc(alias = "batch_dim")]
-    #[inline]
     fn batch<'a, K: BaseRank>(&'a self) -> Result<Batch<'a, A, D, K>>
     where
         D: LessAxes<K> + 'a,
@@ -105,7 +104,6 @@ pub trait BatchAxes<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// NEML2 `Tensor(t, t.dim() - base_ndim)`.
-    #[inline]
     fn batch_dyn<'a>(&'a self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>>
     where
         D: 'a,
@@ -145,7 +143,6 @@ pub trait IntoBatch<'a, A, D: Dimension>: BroadcastView<'a, A, D> {
     ///
     /// # Equivalents
     /// As [`batch`](BatchAxes::batch).
-    #[inline]
     fn into_batch<K: BaseRank>(self) -> Result<Batch<'a, A, D, K>>
     where
         D: LessAxes<K>,
@@ -175,7 +172,6 @@ pub trait IntoBatch<'a, A, D: Dimension>: BroadcastView<'a, A, D> {
     ///
     /// # Equivalents
     /// As [`batch_dyn`](BatchAxes::batch_dyn).
-    #[inline]
     fn into_batch_dyn(self, base_ndim: usize) -> Result<Batch<'a, A, D, IxDyn>> {
         Batch::new(self.into_view(), base_ndim, Serial)
     }

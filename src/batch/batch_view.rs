@@ -62,7 +62,6 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
     ///
     /// # Equivalents
     /// PyTorch, which uses several threads by default.
-    #[inline]
     pub fn par(&self) -> Batch<'a, A, D, B, Parallel> {
         Batch { view: self.view.clone(), base: self.base, base_dim: PhantomData, executor: Parallel }
     }
@@ -70,26 +69,22 @@ impl<'a, A, D: Dimension, B: Dimension> Batch<'a, A, D, B> {
 
 impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     /// The view with its last `base` axes as the base. If `B` has a fixed number of axes, `base` is that number.
-    #[inline]
     pub(super) fn new(view: ArrayView<'a, A, D>, base: usize, executor: X) -> Result<Self> {
         BatchShape::new(view.shape(), base)?;
         Ok(Self { view, base, base_dim: PhantomData, executor })
     }
 
     /// The array and the number of its base axes.
-    #[inline]
     pub(super) fn part(&self) -> (&ArrayRef<A, D>, usize) {
         (&self.view, self.base)
     }
 
     /// The shape, split.
-    #[inline]
     pub(super) fn shape(&self) -> BatchShape<'_> {
         BatchShape::new(self.view.shape(), self.base).expect("a batch view has its base axes")
     }
 
     /// The view with its batch stretched to `batch`, which must be possible. `None` if the whole shape overflows.
-    #[inline]
     pub(super) fn stretched<E: Dimension>(&self, batch: &[usize]) -> Option<Batch<'a, A, E, B, X>>
     where
         X: Copy,
@@ -116,7 +111,6 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     /// NEML2 `batch_sizes()`.
     #[doc(alias = "batch_sizes")]
     #[must_use]
-    #[inline]
     pub fn batch_shape(&self) -> &[usize] {
         self.shape().batch()
     }
@@ -138,7 +132,6 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     /// NEML2 `base_sizes()`.
     #[doc(alias = "base_sizes")]
     #[must_use]
-    #[inline]
     pub fn base_shape(&self) -> &[usize] {
         self.shape().base()
     }
@@ -158,7 +151,6 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     /// # Equivalents
     /// The `torch::Tensor` that a NEML2 tensor is.
     #[must_use]
-    #[inline]
     pub fn into_view(self) -> ArrayView<'a, A, D> {
         self.view
     }
@@ -244,7 +236,6 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// # Equivalents
     /// `numpy.matrix_transpose(m)`, PyTorch `m.mT`, `transpose` of NEML2's tensors.
     #[doc(alias("mT", "matrix_transpose", "swapaxes"))]
-    #[inline]
     pub fn transpose(mut self) -> Self
     where
         B: BaseRank + LessAxes<Ix2>,

@@ -35,12 +35,10 @@ pub trait Executor<T, A, A2>: Copy {
 }
 
 impl<T, A, A2> Executor<T, A, A2> for Serial {
-    #[inline]
     fn threads(self) -> Option<Threads<T, (A, A2)>> {
         None
     }
 
-    #[inline]
     fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
     where
         T: LinalgScalar,
@@ -50,12 +48,10 @@ impl<T, A, A2> Executor<T, A, A2> for Serial {
 }
 
 impl<T: Send + Sync, A: Send + Sync, A2: Send + Sync> Executor<T, A, A2> for Parallel {
-    #[inline]
     fn threads(self) -> Option<Threads<T, (A, A2)>> {
         Some(Threads::new())
     }
 
-    #[inline]
     fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
     where
         T: LinalgScalar,

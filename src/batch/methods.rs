@@ -5,19 +5,20 @@ use crate::error::Result;
 use core::ops;
 use ndarray::{Array, DimMax, Dimension, Ix0, Ix1, Ix2, LinalgScalar};
 
-/// By hand: `impl<A, …> Batch<'_, A, …> { pub fn add<A2, …>(&self, other: &Batch<'_, A2, …>) -> … }`.
-macro_rules! elementwise {
-    ($($(#[$doc:meta])* $method:ident $Op:ident;)*) => {
+/// By hand: `impl<A, …> Batch<'_, A, …> { pub fn add<A2, …>(&self, other: &Batch<'_, A2, …>) -> … }`, for an operator of elements, bounds
+/// of the bases `B2` and `B`, and the base of the result.
+macro_rules! operators {
+    ($($(#[$doc:meta])* $method:ident $Op:ident: $Operator:ident, $B2:path, $B:path, $R:ty;)*) => {
         impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {$(
             $(#[$doc])*
-            pub fn $method<A2: Copy, D2: Dimension, B2: Dimension>(
+            pub fn $method<A2: Copy, D2: Dimension, B2: $B2>(
                 &self,
                 other: &Batch<'_, A2, D2, B2>,
             ) -> Result<Array<A::Output, D::Whole>>
             where
-                A: Copy + ops::$Op<A2, Output: Copy>,
-                B: DimMax<B2>,
-                D: JoinBatch<B, (D2, B2), <B as DimMax<B2>>::Output>,
+                A: Copy + ops::$Operator<A2, Output: Copy>,
+                B: $B,
+                D: JoinBatch<B, (D2, B2), $R>,
                 X: Executor<A::Output, A, A2>,
             {
                 self.apply(base_op::$Op, other)
@@ -25,7 +26,7 @@ macro_rules! elementwise {
         )*}
     };
 }
-elementwise! {
+operators! {
     /// Sums, element by element.
     ///
     /// # Shapes
@@ -54,7 +55,7 @@ elementwise! {
     ///
     /// # Equivalents
     /// `a + b` of NEML2's tensors, from 2.1 on; 2.0 needs equal bases. To check for equal bases, compare `base_shape()`.
-    add Add;
+    add Add: Add, Dimension, DimMax<B2>, <B as DimMax<B2>>::Output;
 
     /// Differences, element by element.
     ///
@@ -77,7 +78,7 @@ elementwise! {
     ///
     /// # Equivalents
     /// `a - b` of NEML2's tensors.
-    sub Sub;
+    sub Sub: Sub, Dimension, DimMax<B2>, <B as DimMax<B2>>::Output;
 
     /// Products, element by element: of equal bases, or a scalar of base `()` times anything.
     ///
@@ -101,7 +102,7 @@ elementwise! {
     ///
     /// # Equivalents
     /// `a * b` of NEML2's `Scalar` with its other tensors.
-    mul Mul;
+    mul Mul: Mul, Dimension, DimMax<B2>, <B as DimMax<B2>>::Output;
 
     /// Quotients, element by element: of equal bases, or anything by a scalar of base `()`.
     ///
@@ -124,7 +125,7 @@ elementwise! {
     ///
     /// # Equivalents
     /// `a / b` of NEML2's tensors with its `Scalar`.
-    div Div;
+    div Div: Div, Dimension, DimMax<B2>, <B as DimMax<B2>>::Output;
 }
 
 /// By hand: `impl<A, …> Batch<'_, A, …> { pub fn matvec<…>(&self, other: &Batch<'_, A, …>) -> … }`, for bases `Ix2` and `Ix1` and
@@ -261,7 +262,7 @@ products! {
     inner Inner Ix1 Ix1 Ix0;
 }
 
-impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
+operators! {
     /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
     ///
     /// # Shapes
@@ -286,16 +287,5 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// # Equivalents
     /// `a.outer(b)` of NEML2's vectors; `numpy.linalg.outer` for each batch element;
     /// `torch.einsum("...m,...n->...mn", a, b)`.
-    pub fn outer<A2: Copy, D2: Dimension, B2: BaseDim<Ix1>>(
-        &self,
-        other: &Batch<'_, A2, D2, B2>,
-    ) -> Result<Array<A::Output, D::Whole>>
-    where
-        A: Copy + ops::Mul<A2, Output: Copy>,
-        B: BaseDim<Ix1>,
-        D: JoinBatch<B, (D2, B2), Ix2>,
-        X: Executor<A::Output, A, A2>,
-    {
-        self.apply(base_op::Outer, other)
-    }
+    outer Outer: Mul, BaseDim<Ix1>, BaseDim<Ix1>, Ix2;
 }

@@ -7,6 +7,22 @@ use crate::sealed::Sealed;
 use core::ops::Mul;
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension, Ix0, Ix1, Ix2, LinalgScalar};
 
+/// By hand: `fn matvec<E: Dimension>(&self, right: &ArrayRef<A, E>) -> Result<…> { … }`, for the operation, the bases `Ix2` and
+/// `Ix1` and that of the result.
+macro_rules! products {
+    ($($(#[$doc:meta])* $method:ident $Op:ident $B:ident $B2:ident $R:ident;)*) => {$(
+        $(#[$doc])*
+        fn $method<E: Dimension>(&self, right: &ArrayRef<A, E>) -> Result<Array<A, D::Whole>>
+        where
+            A: LinalgScalar,
+            D: JoinBatch<$B, (E, $B2), $R>,
+            Self::Executor: Executor<A, A, A>,
+        {
+            product(base_op::$Op, self.left(), right)
+        }
+    )*};
+}
+
 /// Products of matrices and vectors: the last two axes of an array are a matrix, or its last axis is a vector. All other axes
 /// are the batch, which broadcasts.
 ///
@@ -35,149 +51,123 @@ pub trait Products<A, D: Dimension>: Sealed {
     #[doc(hidden)]
     fn left(&self) -> (&ArrayRef<A, D>, Self::Executor);
 
-    /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
-    ///
-    /// # Shapes
-    /// `(5, 1; 2, 3)` and `(4; 3, 6)` give `(5, 4; 2, 6)`: the batches, before the semicolon, are aligned at their last axes and
-    /// broadcast. A sum of no terms is zero. The number of axes of the result is fixed if those of both arrays are.
-    ///
-    /// # Errors
-    /// In this order:
-    /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where an array of dynamic rank has fewer axes than its matrix or vector;
-    /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where sizes do not fit the signature;
-    /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
-    /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array2, Array3};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (x, w) = (Array3::<f64>::ones((7, 3, 4)), Array2::<f64>::ones((4, 5)));
-    /// let y: Array3<f64> = x.matmul(&w)?;
-    /// assert_eq!(y, Array3::from_elem((7, 3, 5), 4.0));
-    /// let of_w: Array2<f64> = x.view().permuted_axes([0, 2, 1]).matmul(&y)?.sum_to(&w)?; // of half the squares of y
-    /// assert_eq!(of_w, Array2::from_elem((4, 5), 84.0));
-    /// assert_eq!(
-    ///     x.matmul(&w.t()).unwrap_err().to_string(),
-    ///     "cannot apply (m,n),(n,p)->(m,p) to (7; 3, 4) and (; 5, 4): \
-    ///      n is 4 at base axis 1 of operand 0 and 5 at base axis 0 of operand 1",
-    /// );
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    /// A vector has one axis, and its products have other names: [`matvec`](Self::matvec) and [`vecmat`](Self::vecmat).
-    /// ```compile_fail,E0277
-    /// # use ndarray_broadcast::prelude::*;
-    /// ndarray::array![1.0, 2.0].matmul(&ndarray::array![[1.0], [2.0]]).unwrap();
-    /// ```
-    ///
-    /// # Equivalents
-    /// `numpy.matmul(x, w)` and `x @ w` of arrays of two axes and more; `torch.matmul`, `torch.bmm`; ndarray's `dot` of two
-    /// matrices; `a * b` of two of NEML2's `SSR4`.
-    #[doc(alias("bmm", "mm", "dot", "gemm", "linear"))]
-    fn matmul<E: Dimension>(&self, right: &ArrayRef<A, E>) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        D: JoinBatch<Ix2, (E, Ix2), Ix2>,
-        Self::Executor: Executor<A, A, A>,
-    {
-        product(base_op::MatMul, self.left(), right)
-    }
+    products! {
+        /// Matrices times matrices: `(m,n),(n,p)->(m,p)`.
+        ///
+        /// # Shapes
+        /// `(5, 1; 2, 3)` and `(4; 3, 6)` give `(5, 4; 2, 6)`: the batches, before the semicolon, are aligned at their last axes and
+        /// broadcast. A sum of no terms is zero. The number of axes of the result is fixed if those of both arrays are.
+        ///
+        /// # Errors
+        /// In this order:
+        /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where an array of dynamic rank has fewer axes than its matrix or vector;
+        /// [`BaseSymbol`](crate::ErrorKind::BaseSymbol) where sizes do not fit the signature;
+        /// [`Incompatible`](crate::ErrorKind::Incompatible) where a batch axis has two sizes that are not 1;
+        /// [`TooLarge`](crate::ErrorKind::TooLarge) where memory cannot hold the result.
+        ///
+        /// # Examples
+        /// ```
+        /// use ndarray::{array, Array2, Array3};
+        /// use ndarray_broadcast::prelude::*;
+        ///
+        /// let (x, w) = (Array3::<f64>::ones((7, 3, 4)), Array2::<f64>::ones((4, 5)));
+        /// let y: Array3<f64> = x.matmul(&w)?;
+        /// assert_eq!(y, Array3::from_elem((7, 3, 5), 4.0));
+        /// let of_w: Array2<f64> = x.view().permuted_axes([0, 2, 1]).matmul(&y)?.sum_to(&w)?; // of half the squares of y
+        /// assert_eq!(of_w, Array2::from_elem((4, 5), 84.0));
+        /// assert_eq!(
+        ///     x.matmul(&w.t()).unwrap_err().to_string(),
+        ///     "cannot apply (m,n),(n,p)->(m,p) to (7; 3, 4) and (; 5, 4): \
+        ///      n is 4 at base axis 1 of operand 0 and 5 at base axis 0 of operand 1",
+        /// );
+        /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+        /// ```
+        /// A vector has one axis, and its products have other names: [`matvec`](Self::matvec) and [`vecmat`](Self::vecmat).
+        /// ```compile_fail,E0277
+        /// # use ndarray_broadcast::prelude::*;
+        /// ndarray::array![1.0, 2.0].matmul(&ndarray::array![[1.0], [2.0]]).unwrap();
+        /// ```
+        ///
+        /// # Equivalents
+        /// `numpy.matmul(x, w)` and `x @ w` of arrays of two axes and more; `torch.matmul`, `torch.bmm`; ndarray's `dot` of two
+        /// matrices; `a * b` of two of NEML2's `SSR4`.
+        #[doc(alias("bmm", "mm", "dot", "gemm", "linear"))]
+        matmul MatMul Ix2 Ix2 Ix2;
 
-    /// Matrices times vectors: `(m,n),(n)->(m)`.
-    ///
-    /// # Shapes
-    /// `(2; 6, 6)` and `(1000, 2; 6)` give `(1000, 2; 6)`, as [`matmul`](Self::matmul).
-    ///
-    /// # Errors
-    /// As [`matmul`](Self::matmul).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array3};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (stiffness, strain) = (Array3::<f64>::ones((2, 6, 6)), Array3::<f64>::ones((1000, 2, 6)));
-    /// let stress: Array3<f64> = stiffness.matvec(&strain)?;
-    /// assert_eq!(stress, Array3::from_elem((1000, 2, 6), 6.0));
-    /// assert!(stiffness.matvec(&array![1.0, 2.0]).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `numpy.matvec(c, strain)`; `torch.einsum("...mn,...n->...m", c, strain)`; `C * strain` of NEML2's `SSR4` and `SR2`.
-    #[doc(alias("mv", "dot"))]
-    fn matvec<E: Dimension>(&self, right: &ArrayRef<A, E>) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        D: JoinBatch<Ix2, (E, Ix1), Ix1>,
-        Self::Executor: Executor<A, A, A>,
-    {
-        product(base_op::MatVec, self.left(), right)
-    }
+        /// Matrices times vectors: `(m,n),(n)->(m)`.
+        ///
+        /// # Shapes
+        /// `(2; 6, 6)` and `(1000, 2; 6)` give `(1000, 2; 6)`, as [`matmul`](Self::matmul).
+        ///
+        /// # Errors
+        /// As [`matmul`](Self::matmul).
+        ///
+        /// # Examples
+        /// ```
+        /// use ndarray::{array, Array3};
+        /// use ndarray_broadcast::prelude::*;
+        ///
+        /// let (stiffness, strain) = (Array3::<f64>::ones((2, 6, 6)), Array3::<f64>::ones((1000, 2, 6)));
+        /// let stress: Array3<f64> = stiffness.matvec(&strain)?;
+        /// assert_eq!(stress, Array3::from_elem((1000, 2, 6), 6.0));
+        /// assert!(stiffness.matvec(&array![1.0, 2.0]).is_err());
+        /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+        /// ```
+        ///
+        /// # Equivalents
+        /// `numpy.matvec(c, strain)`; `torch.einsum("...mn,...n->...m", c, strain)`; `C * strain` of NEML2's `SSR4` and `SR2`.
+        #[doc(alias("mv", "dot"))]
+        matvec MatVec Ix2 Ix1 Ix1;
 
-    /// Vectors times matrices: `(n),(n,m)->(m)`.
-    ///
-    /// # Shapes
-    /// `(1000, 2; 3)` and `(2; 3, 4)` give `(1000, 2; 4)`, as [`matmul`](Self::matmul).
-    ///
-    /// # Errors
-    /// As [`matmul`](Self::matmul).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::array;
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (v, m) = (array![1, 10], array![[1, 2, 3], [4, 5, 6]]);
-    /// assert_eq!(v.vecmat(&m)?, array![41, 52, 63]);
-    /// assert!(v.vecmat(&m.t()).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `numpy.vecmat(v, m)`, without its conjugation; `v @ m` of a vector.
-    fn vecmat<E: Dimension>(&self, right: &ArrayRef<A, E>) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        D: JoinBatch<Ix1, (E, Ix2), Ix1>,
-        Self::Executor: Executor<A, A, A>,
-    {
-        product(base_op::VecMat, self.left(), right)
-    }
+        /// Vectors times matrices: `(n),(n,m)->(m)`.
+        ///
+        /// # Shapes
+        /// `(1000, 2; 3)` and `(2; 3, 4)` give `(1000, 2; 4)`, as [`matmul`](Self::matmul).
+        ///
+        /// # Errors
+        /// As [`matmul`](Self::matmul).
+        ///
+        /// # Examples
+        /// ```
+        /// use ndarray::array;
+        /// use ndarray_broadcast::prelude::*;
+        ///
+        /// let (v, m) = (array![1, 10], array![[1, 2, 3], [4, 5, 6]]);
+        /// assert_eq!(v.vecmat(&m)?, array![41, 52, 63]);
+        /// assert!(v.vecmat(&m.t()).is_err());
+        /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+        /// ```
+        ///
+        /// # Equivalents
+        /// `numpy.vecmat(v, m)`, without its conjugation; `v @ m` of a vector.
+        vecmat VecMat Ix1 Ix2 Ix1;
 
-    /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
-    ///
-    /// # Shapes
-    /// `(1000, 2; 6)` and `(2; 6)` give `(1000, 2;)`, as [`matmul`](Self::matmul).
-    ///
-    /// # Errors
-    /// As [`matmul`](Self::matmul).
-    ///
-    /// # Examples
-    /// ```
-    /// use ndarray::{array, Array1};
-    /// use ndarray_broadcast::prelude::*;
-    ///
-    /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 1]);
-    /// let products: Array1<i32> = a.inner(&b)?;
-    /// assert_eq!(products, array![12, 34]);
-    /// assert_eq!(b.inner(&b)?.into_scalar(), 101);
-    /// assert!(a.inner(&array![1]).is_err());
-    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
-    /// ```
-    ///
-    /// # Equivalents
-    /// `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation; `a.inner(b)` of NEML2's `SR2`. `numpy.inner`
-    /// pairs all batch elements: that is `a.matmul(&b.t())` of two matrices.
-    #[doc(alias("vecdot", "dot"))]
-    fn inner<E: Dimension>(&self, right: &ArrayRef<A, E>) -> Result<Array<A, D::Whole>>
-    where
-        A: LinalgScalar,
-        D: JoinBatch<Ix1, (E, Ix1), Ix0>,
-        Self::Executor: Executor<A, A, A>,
-    {
-        product(base_op::Inner, self.left(), right)
+        /// Inner products of vectors: `(n),(n)->()`. Nothing is conjugated.
+        ///
+        /// # Shapes
+        /// `(1000, 2; 6)` and `(2; 6)` give `(1000, 2;)`, as [`matmul`](Self::matmul).
+        ///
+        /// # Errors
+        /// As [`matmul`](Self::matmul).
+        ///
+        /// # Examples
+        /// ```
+        /// use ndarray::{array, Array1};
+        /// use ndarray_broadcast::prelude::*;
+        ///
+        /// let (a, b) = (array![[1, 2], [3, 4]], array![10, 1]);
+        /// let products: Array1<i32> = a.inner(&b)?;
+        /// assert_eq!(products, array![12, 34]);
+        /// assert_eq!(b.inner(&b)?.into_scalar(), 101);
+        /// assert!(a.inner(&array![1]).is_err());
+        /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+        /// ```
+        ///
+        /// # Equivalents
+        /// `numpy.vecdot(a, b)` and `torch.linalg.vecdot`, without their conjugation; `a.inner(b)` of NEML2's `SR2`. `numpy.inner`
+        /// pairs all batch elements: that is `a.matmul(&b.t())` of two matrices.
+        #[doc(alias("vecdot", "dot"))]
+        inner Inner Ix1 Ix1 Ix0;
     }
 
     /// Outer products of vectors: `(m),(n)->(m,n)`. Nothing is conjugated.
@@ -215,7 +205,6 @@ pub trait Products<A, D: Dimension>: Sealed {
 impl<S: Data<Elem = A>, A, D: Dimension> Products<A, D> for ArrayBase<S, D> {
     type Executor = Serial;
 
-    #[inline]
     fn left(&self) -> (&ArrayRef<A, D>, Serial) {
         (self, Serial)
     }
@@ -224,7 +213,6 @@ impl<S: Data<Elem = A>, A, D: Dimension> Products<A, D> for ArrayBase<S, D> {
 impl<A, D: Dimension> Products<A, D> for ArrayRef<A, D> {
     type Executor = Serial;
 
-    #[inline]
     fn left(&self) -> (&ArrayRef<A, D>, Serial) {
         (self, Serial)
     }
@@ -233,14 +221,12 @@ impl<A, D: Dimension> Products<A, D> for ArrayRef<A, D> {
 impl<A, D: Dimension> Products<A, D> for Par<&ArrayRef<A, D>> {
     type Executor = Parallel;
 
-    #[inline]
     fn left(&self) -> (&ArrayRef<A, D>, Parallel) {
         (self.0, Parallel)
     }
 }
 
 /// An operation on the last axes of two arrays, of dimension types `B` and `B2`.
-#[inline]
 fn product<P, A, X, D, B: BaseRank, A2, E: Dimension, B2: BaseRank>(
     op: P,
     (left, executor): (&ArrayRef<A, D>, X),

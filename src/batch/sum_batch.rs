@@ -7,7 +7,7 @@ use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
 use crate::reserved::reserved;
 use crate::shape::{BatchShape, LessAxes, TargetShape, check_base, check_sums, sizes, sizes_only, with_base};
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -55,7 +55,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
             ErrorBuilder::new(&caller::BATCH_SUM, &[self.shape()]).to(&target.for_message())
         });
         let batch = sizes_only(&target, builder)?;
-        check_sums(part.batch(), sizes(&batch), builder, || vec![part.batch()])?;
+        check_sums(part.batch(), sizes(&batch), builder)?;
         let result = reserved(with_base(sizes(&batch), part.base()), builder)?;
         // The bases are equal, so no base axis is summed.
         Ok(self.view.source(Plus, |source| to_new(source, self.view.shape(), result, None, A::zero())))
@@ -89,7 +89,7 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
     pub fn add_sum_batch_to<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()> {
         let (part, to) = (self.shape(), BatchShape::new(out.shape(), self.base)?);
         let builder = || ErrorBuilder::new(&caller::BATCH_SUM, &[part]).to(&to.batch());
-        check_sums(part.batch(), to.batch(), builder, || vec![part.batch()])?;
+        check_sums(part.batch(), to.batch(), builder)?;
         check_base(to.base(), part.base(), &builder, (0, part))?;
         self.view.add_sum_to(out)
     }

@@ -179,47 +179,37 @@ macro_rules! further_batches {
         impl<$($A, $D: Dimension, $B: Dimension),*> FurtherBatches for $Self {
             type Dims = $Dims;
 
-            #[inline]
             fn shapes<'s>(&'s self, first: BatchShape<'s>) -> impl AsRef<[BatchShape<'s>]> {
                 let $others = *self;
                 [first $(, $x.shape())*]
             }
         }
 
-        #[diagnostic::do_not_recommend]
-        impl<A, D: Dimension, B: Dimension, $($A, $D: Dimension, $B: Dimension,)* O, R: Dimension, F>
-            BaseClosure<Batch<'_, A, D, B, Serial>, O, R, F> for $Self
+        further_batches!(
+            #[diagnostic::do_not_recommend] Serial FnMut Sized Sized, |nest, visit| nest.for_each(visit),
+            $inputs, $Self, $others $(, $A $D $B $x)*
+        );
+        further_batches!(Parallel Fn Sync Send, on_threads, $inputs, $Self, $others $(, $A $D $B $x)*);
+    };
+    ($(#[$meta:meta])? $X:ident $Fn:ident $Sync:ident $Send:ident, $visit:expr,
+     $inputs:ident, $Self:ty, $others:pat $(, $A:ident $D:ident $B:ident $x:ident)*) => {
+        $(#[$meta])?
+        impl<A: $Sync, D: Dimension, B: Dimension, $($A: $Sync, $D: Dimension, $B: Dimension,)* O: $Send, R: Dimension, F>
+            BaseClosure<Batch<'_, A, D, B, $X>, O, R, F> for $Self
         where
-            F: FnMut(ArrayView<'_, A, B>, $(ArrayView<'_, $A, $B>,)* ArrayViewMut<'_, O, R>),
+            F: $Fn(ArrayView<'_, A, B>, $(ArrayView<'_, $A, $B>,)* ArrayViewMut<'_, O, R>) + $Sync,
         {
+            #[allow(unused_mut, reason = "threads share the closure")]
             fn for_each_base<E: Dimension>(
                 self,
-                first: &Batch<'_, A, D, B, Serial>,
+                first: &Batch<'_, A, D, B, $X>,
                 out: &mut ArrayRef<O, E>,
                 base: usize,
                 mut f: F,
             ) {
                 let $others = self;
                 let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
-                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), |nest, visit| nest.for_each(visit));
-            }
-        }
-
-        impl<A: Sync, D: Dimension, B: Dimension, $($A: Sync, $D: Dimension, $B: Dimension,)* O: Send, R: Dimension, F>
-            BaseClosure<Batch<'_, A, D, B, Parallel>, O, R, F> for $Self
-        where
-            F: Fn(ArrayView<'_, A, B>, $(ArrayView<'_, $A, $B>,)* ArrayViewMut<'_, O, R>) + Sync,
-        {
-            fn for_each_base<E: Dimension>(
-                self,
-                first: &Batch<'_, A, D, B, Parallel>,
-                out: &mut ArrayRef<O, E>,
-                base: usize,
-                f: F,
-            ) {
-                let $others = self;
-                let inputs = BaseInputs::$inputs(first.part() $(, $x.part())*);
-                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), on_threads);
+                for_each_base(&inputs, out, base, |(first, $($x,)*), out| f(first, $($x,)* out), $visit);
             }
         }
     };

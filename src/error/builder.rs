@@ -135,6 +135,24 @@ impl ErrorBuilder {
         self.clash(axis, [&a, &b], shapes, "")
     }
 
+    /// The error of a size of the joint shape, which has `ndim` axes, and one of a target at the same axis, by the first operand
+    /// that has the joint size.
+    pub(crate) fn incompatible_with_target(
+        self,
+        axis: usize,
+        sizes: [usize; 2],
+        ndim: usize,
+    ) -> BroadcastError {
+        let (size, operands) = (signed(sizes[0] as i128), self.0.operands);
+        // A size of 1 may come from a missing axis.
+        let has_size = |shape: &Shape| {
+            let own_axis = (shape.sizes().len() + axis).checked_sub(ndim);
+            own_axis.is_some_and(|own_axis| *shape.sizes()[own_axis] == *size)
+        };
+        let operand = self.0.shapes[..operands].iter().position(has_size).unwrap_or(0);
+        self.incompatible(axis, sizes, [operand, operands])
+    }
+
     /// [`incompatible`](Self::incompatible) for sizes that may not be known. `note` says more of a size.
     pub(crate) fn clash(
         mut self,

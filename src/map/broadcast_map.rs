@@ -57,7 +57,6 @@ use ndarray::{Array, Dimension};
 /// `map_collect` after `broadcast` of each operand, for equal operands. The closure is `where`, `clip`, `maximum`,
 /// `addcmul` or any other element-wise function.
 #[doc(alias("Zip", "azip", "map_collect", "maximum", "minimum", "addcmul"))]
-#[inline]
 // `Result<Array<R, O::Dim>>` makes the compiler report a wrong operand twice.
 pub fn broadcast_map<O: MapOperands<F, R, Dim = D>, F, R, D: Dimension>(
     operands: O,

@@ -76,7 +76,6 @@ operand_traits! {
 
         /// The results as a new array of the joint shape.
         #[doc(hidden)]
-        #[inline]
         fn mapped(&self, f: F) -> Result<Array<R, Self::Dim>>
         where
             Self: Sized,
@@ -139,7 +138,6 @@ operand_traits! {
 
         /// Calls the closure with each element of `out`, if the operands stretch to its shape; else `false`.
         #[doc(hidden)]
-        #[inline]
         fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool
         where
             Self: Sized,
@@ -214,7 +212,6 @@ impl<O: FusedOperands> FusedOperands for Par<O> {
     type Dim = O::Dim;
     type Elems = O::Elems;
 
-    #[inline]
     fn inputs(&self) -> Inputs<'_, O::Elems> {
         self.0.inputs()
     }
@@ -227,7 +224,6 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for P
         O::call(f, items)
     }
 
-    #[inline]
     fn mapped(&self, f: F) -> Result<Array<R, O::Dim>> {
         let visitor = SharedVisitor::shared(Write(SharedClosure::<O, F>::new(&f)));
         mapped(&self.inputs(), &visitor.on(Some(Threads::new())))
@@ -240,7 +236,6 @@ impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O>
         O::call(f, out, items);
     }
 
-    #[inline]
     fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
         let visitor = SharedVisitor::shared(SharedClosure::<O, F>::new(&f));
         visited(out, &self.inputs(), &visitor.on(Some(Threads::new())))
@@ -260,7 +255,6 @@ macro_rules! fused {
             type Dim = $Dim;
             type Elems = ($($O::Elem,)+);
 
-            #[inline]
             fn inputs(&self) -> Inputs<'_, Self::Elems> {
                 let $operands = self;
                 Inputs::from(($($x.operand_ref(),)+))

@@ -10,7 +10,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// Copies of arrays, above all of broadcast views, into their own memory.
 ///
 /// Sealed; implemented for every kind of array.
-pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
+pub trait Materialize<A: Clone, D: Dimension>: AsArrayRef<A, D> {
     /// A copy of the array in standard layout (row-major, C order), whatever its layout. The result of a map or of a sum
     /// has the memory order of its operands; a copy of it has C order.
     ///
@@ -51,10 +51,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     #[doc(alias("to_owned", "contiguous", "as_standard_layout", "ascontiguousarray"))]
     #[must_use]
     #[track_caller]
-    fn materialize(&self) -> Array<A, D>
-    where
-        A: Clone,
-    {
+    fn materialize(&self) -> Array<A, D> {
         match self.try_materialize() {
             Ok(copy) => copy,
             Err(error) => panic!("{}", error.line()),
@@ -87,10 +84,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     ///
     /// # Equivalents
     /// As [`materialize`](Self::materialize); NumPy raises `MemoryError`.
-    fn try_materialize(&self) -> Result<Array<A, D>>
-    where
-        A: Clone,
-    {
+    fn try_materialize(&self) -> Result<Array<A, D>> {
         let array = self.as_array_ref();
         let result = reserved(array.raw_dim(), || ErrorBuilder::new(&caller::MATERIALIZE, &[array.shape()]))?;
         Ok(copy(result, array))
@@ -127,10 +121,7 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     /// `numpy.copyto(out, x)`, which also drops leading axes of size 1; PyTorch `out.copy_(x)`; ndarray's `assign`, which
     /// panics where the shapes do not fit.
     #[doc(alias("assign", "copyto"))]
-    fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()>
-    where
-        A: Clone,
-    {
+    fn materialize_into<E: Dimension>(&self, out: &mut ArrayRef<A, E>) -> Result<()> {
         let array = self.as_array_ref();
         if !all_stretch_to([array.shape()], out.shape()) {
             return Err(output_error(&[array.shape()], out.shape()));
@@ -140,4 +131,4 @@ pub trait Materialize<A, D: Dimension>: AsArrayRef<A, D> {
     }
 }
 
-impl<T: AsArrayRef<A, D> + ?Sized, A, D: Dimension> Materialize<A, D> for T {}
+impl<T: AsArrayRef<A, D> + ?Sized, A: Clone, D: Dimension> Materialize<A, D> for T {}

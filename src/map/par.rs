@@ -67,7 +67,6 @@ pub trait ParOperands: Operands + Sized {
     /// # Equivalents
     /// `ndarray::Zip` with `par_map_collect` and `par_for_each`.
     #[doc(alias("par_map_collect", "par_for_each", "par_azip", "threads", "rayon", "parallel"))]
-    #[inline]
     fn par(self) -> Par<Self> {
         Par(self)
     }

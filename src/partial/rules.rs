@@ -7,8 +7,8 @@ use super::statement::{Arguments, Call, Operation, Size, Sizes, Statement};
 use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
 use crate::shape::{
-    ByName, FOR_ARRAY, FOR_TARGET, OF_TARGET, Placeholder, check_axis_count, check_target,
-    leading_target_axes, numbered_axes, too_many_axes,
+    Axes, AxisMask, ByName, FOR_ARRAY, FOR_TARGET, Numbers, OF_TARGET, Placeholder, check_axis_count,
+    check_target, leading_target_axes, too_many_axes,
 };
 use alloc::vec::Vec;
 
@@ -52,8 +52,7 @@ impl<'a> Call<'a> {
     pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
         let operation = self.operation(&caller::ALONG_AXES, &[], 2)?.with_target(numbers);
         let ndim = operation.ndim(1).or(operation.ndim(0).map(|own| own + numbers.len()));
-        let (_, is_named) = operation.named(numbers, ndim)?;
-        let others: Vec<_> = (0..is_named.len()).filter(|&axis| !is_named[axis]).collect();
+        let others: Vec<_> = operation.named(numbers, ndim)?.1.unnamed().collect();
         if let Some(ndim) = ndim {
             let expected = operation.ndim(0).unwrap_or(others.len()) + numbers.len();
             check_axis_count(expected, ndim, OF_TARGET, || operation.builder())?;
@@ -75,10 +74,12 @@ impl<'a> Call<'a> {
     pub(super) fn sum(self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
         let arguments = Arguments::Axes(numbers);
         let operation = Operation { arguments, ..self.operation(&caller::SUM_AXES, &[], 1)? };
-        let (_, is_reduced) = operation.named(numbers, operation.ndim(0))?;
-        let statement = Statement::new(operation, is_reduced.len(), &|_, axis| Some((axis, true)));
-        let left = (0..is_reduced.len()).filter(|&axis| keepdims || !is_reduced[axis]);
-        let result = left.map(|axis| if is_reduced[axis] { Size::One } else { Size::At(axis) }).collect();
+        let (_, reduced) = operation.named(numbers, operation.ndim(0))?;
+        let ndim = operation.dims(0).len();
+        let statement = Statement::new(operation, ndim, &|_, axis| Some((axis, true)));
+        let left = (0..ndim).filter(|&axis| keepdims || !reduced.contains(axis));
+        let result =
+            left.map(|axis| if reduced.contains(axis) { Size::One } else { Size::At(axis) }).collect();
         Ok(Statement { result: Sizes::Listed(result), ..statement })
     }
 
@@ -189,14 +190,16 @@ impl<'a> Operation<'a> {
         Ok(())
     }
 
-    /// The axes with these numbers, and whether each axis is among them; none if their number is unknown. Even then, no number
-    /// may be repeated.
+    /// The axes with these numbers, in their order and as a set; none if the number of axes is unknown. Even then, no number may be
+    /// repeated.
     ///
     /// # Errors
     /// `AxisOutOfBounds`, then `DuplicateAxis`.
-    fn named(&self, numbers: &[i128], ndim: Option<usize>) -> Result<(Vec<usize>, Vec<bool>)> {
+    fn named(&self, numbers: &[i128], ndim: Option<usize>) -> Result<(Vec<usize>, AxisMask)> {
         if let Some(ndim) = ndim {
-            return numbered_axes(numbers, ndim, || self.builder());
+            let axes = Numbers(numbers);
+            let named = AxisMask::new(&axes, ndim, || self.builder())?;
+            return Ok(((0..numbers.len()).map(|i| axes.axis(i, ndim)).collect(), named));
         }
         let mut distinct = ByName::new();
         for &number in numbers {
@@ -204,6 +207,6 @@ impl<'a> Operation<'a> {
                 return Err(self.builder().duplicate_axis(number));
             }
         }
-        Ok((Vec::new(), Vec::new()))
+        Ok((Vec::new(), AxisMask::all(0)))
     }
 }

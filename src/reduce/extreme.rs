@@ -1,7 +1,7 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{CheckedReduction, Form, builder};
+use super::passes::{Form, checked};
 use crate::error::caller::Caller;
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::nest::Source;
@@ -33,17 +33,16 @@ impl<A: PartialOrd> Operation<A> for Minimum {
 /// The extremes of a form.
 ///
 /// # Errors
-/// Those of [`CheckedReduction::new`], then of [`check_elements`].
+/// Those of [`checked`], then of [`check_elements`].
 pub(super) fn extremes<A: Clone, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
     form: &F,
     (caller, name): (&'static Caller, &str),
 ) -> Result<Array<A, F::Left>> {
-    let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::new(source, &mut joint, form, caller)?;
-    let builder = || form.describe(builder(source, caller), reduction.shape.len());
-    check_elements(reduction.shape, result.len(), name, &builder)?;
-    Ok(if result.len() == 0 { result.cloned(&[]) } else { reduction.run(source, result, source.first()) })
+    checked(source, form, caller, |reduction, result, builder| {
+        check_elements(reduction.shape, result.len(), name, builder)?;
+        Ok(if result.len() == 0 { result.cloned(&[]) } else { reduction.run(source, result, source.first()) })
+    })
 }
 
 /// Checks that each of so many results of a shape has elements.

@@ -54,7 +54,6 @@ use crate::map::{FnOperands, Par};
 /// [all pairs](crate::guide::recipes#distances-of-all-pairs) (`cdist`) are a line or two each: see the
 /// [recipes](crate::guide::recipes).
 #[doc(alias("weighted_sum", "count_eq", "sq_l2_dist", "l1_dist", "mean_sq_err", "reduce_sum_square"))]
-#[inline]
 pub fn fused<O: FnOperands<F, R>, F, R>(operands: O, f: F) -> Fused<O, F> {
     Fused { operands, f }
 }
@@ -80,7 +79,6 @@ impl<O, F> Fused<O, F> {
     /// assert!(fused((&x, &w), |x, w| x * w).par().sum_to(3).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
-    #[inline]
     pub fn par(self) -> Par<Self> {
         Par(self)
     }

@@ -1,7 +1,7 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{CheckedReduction, Form, builder};
+use super::passes::{CheckedReduction, Form, checked};
 use crate::error::caller::Caller;
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
@@ -12,16 +12,13 @@ use ndarray::{Array, Dimension};
 /// The means of a form. `name` is the method's.
 ///
 /// # Errors
-/// Those of [`CheckedReduction::new`], then `NoMean`.
+/// Those of [`checked`], then `NoMean`.
 pub(super) fn means<A: MeanElement, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
     form: &F,
     (caller, name): (&'static Caller, &str),
 ) -> Result<Array<A, F::Left>> {
-    let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::new(source, &mut joint, form, caller)?;
-    let builder = || form.describe(builder(source, caller), reduction.shape.len());
-    mean(source, &reduction, result, name, &builder)
+    checked(source, form, caller, |reduction, result, builder| mean(source, reduction, result, name, builder))
 }
 
 /// Sums, each divided by the number of its elements.

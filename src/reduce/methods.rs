@@ -63,12 +63,10 @@ use ndarray::{Array, ArrayRef, Dimension};
     note = "nor is an array of another version of ndarray: `cargo tree -d` shows whether there are two versions"
 )]
 #[allow(private_interfaces, reason = "hidden methods take types of the kernel")]
-pub trait Reduce<A, D: Dimension>: Sealed {
+pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Calls `then` with the source, whose elements `op` combines, and returns its result.
     #[doc(hidden)]
-    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
-    where
-        A: Clone;
+    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R;
 
     /// Calls `then` with the elements at a part of the indices, which is not empty.
     #[doc(hidden)]
@@ -79,7 +77,6 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     fn into_array_of(self, _shape: &[usize]) -> Result<Array<A, D>, Self>
     where
         Self: Sized,
-        A: Clone,
     {
         Err(self)
     }
@@ -235,7 +232,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("amax", "reduce_max"))]
     fn max_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
-        A: Clone + PartialOrd,
+        A: PartialOrd,
     {
         self.source(Maximum, |source| extremes(source, &axes, (&caller::MAX_AXES, "maximum")))
     }
@@ -265,7 +262,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("amin", "reduce_min"))]
     fn min_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
-        A: Clone + PartialOrd,
+        A: PartialOrd,
     {
         self.source(Minimum, |source| extremes(source, &axes, (&caller::MIN_AXES, "minimum")))
     }
@@ -309,7 +306,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("argmax", "argmax_skipnan", "nanargmax"))]
     fn argmax_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<usize, X::Left>>
     where
-        A: Clone + PartialOrd,
+        A: PartialOrd,
     {
         let (visit, caller) =
             (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMAX_AXES, "maximum"));
@@ -341,7 +338,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("argmin", "argmin_skipnan", "nanargmin"))]
     fn argmin_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<usize, X::Left>>
     where
-        A: Clone + PartialOrd,
+        A: PartialOrd,
     {
         let (visit, caller) =
             (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMIN_AXES, "minimum"));
@@ -383,7 +380,6 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     #[doc(alias("fold_axis", "prod", "all", "any", "reduce_prod"))]
     fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
-        A: Clone,
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
@@ -536,7 +532,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.max(x, axis)` and `torch.amax(x, dim)` over the axes along which an array of this shape is repeated.
     fn max_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        A: Clone + PartialOrd,
+        A: PartialOrd,
     {
         self.source(Maximum, |source| extremes::<A, D, _>(source, &To(shape), (&caller::MAX_TO, "maximum")))
     }
@@ -566,7 +562,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// `numpy.min(x, axis)` and `torch.amin(x, dim)` over the axes along which an array of this shape is repeated.
     fn min_to<T: TargetShape>(&self, shape: T) -> Result<Array<A, T::Dim>>
     where
-        A: Clone + PartialOrd,
+        A: PartialOrd,
     {
         self.source(Minimum, |source| extremes::<A, D, _>(source, &To(shape), (&caller::MIN_TO, "minimum")))
     }
@@ -602,7 +598,6 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     /// As [`reduce_axes`](Self::reduce_axes); rayon's `map` and `reduce`.
     fn reduce_to<T, F>(&self, shape: T, identity: A, op: F) -> Result<Array<A, T::Dim>>
     where
-        A: Clone,
         T: TargetShape,
         F: Fn(A, A) -> A + Sync,
     {
@@ -642,7 +637,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Cloned))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, Cloned))
     }
 
     /// Adds [`sum_to`](Self::sum_to) to an array, as a backward pass accumulates the gradient of a broadcast operand.
@@ -676,7 +671,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), Added))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, Added))
     }
 
     /// Adds `factor` times [`sum_to`](Self::sum_to) to an array. With -1, this is the backward pass of a subtraction.
@@ -707,7 +702,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement + Mul<Output = A>,
     {
-        self.source(Plus, |source| sum_into::<A, D, E>(source, out, &A::zero(), AddedScaled(&factor)))
+        self.source(Plus, |source| sum_into::<A, D, E>(source, out, AddedScaled(&factor)))
     }
 
     /// The adjoint of [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim): the sum over everything that it repeats for
@@ -758,7 +753,7 @@ pub trait Reduce<A, D: Dimension>: Sealed {
     where
         A: SumElement,
     {
-        self.source(Plus, |source| sum_in_dim::<A, D, T, X>(source, &shape, &axes, A::zero()))
+        self.source(Plus, |source| sum_in_dim::<A, D, T, X>(source, &shape, &axes))
     }
 
     /// Adds [`sum_in_dim`](Self::sum_in_dim) to an array, as a backward pass accumulates a gradient.

@@ -1,11 +1,11 @@
 //! Checks of shapes, and then a pass over the source. Nothing here is generic over closures: it is compiled once for each
 //! type of elements.
 
+use super::SumElement;
 use crate::error::caller::{self, Caller};
-use crate::error::{ErrorBuilder, Result};
+use crate::error::{ErrorBuilder, NewBuilder, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Added, Source};
-use crate::kernel::nest::{AxisSelection, Store};
+use crate::kernel::nest::{Added, AxisSelection, Source, Store};
 use crate::kernel::reduce::{into, to_new};
 use crate::reserved::reserved;
 use crate::shape::{
@@ -18,7 +18,6 @@ use ndarray::{Array, ArrayRef, Dimension};
 ///
 /// # Errors
 /// `Incompatible` and `Overflow`.
-#[inline]
 pub(super) fn source_shape<'j, A: Clone, D: Dimension>(
     source: &Source<'j, A>,
     joint: &'j mut Option<D>,
@@ -42,24 +41,7 @@ pub(super) struct CheckedReduction<'a> {
     removed: Option<AxisMask>,
 }
 
-impl<'a> CheckedReduction<'a> {
-    /// A reduction of a source, and memory for its result.
-    ///
-    /// # Errors
-    /// Those of [`source_shape`] and of [`Form::check`], then `TooLarge`.
-    #[inline(always)]
-    pub(super) fn new<A: Clone, D: Dimension, F: Form<D>>(
-        source: &Source<'a, A>,
-        joint: &'a mut Option<D>,
-        form: &F,
-        caller: &'static Caller,
-    ) -> Result<(Self, Reserved<A, F::Left>)> {
-        let shape = source_shape(source, joint)?;
-        let builder = || form.describe(builder(source, caller), shape.len());
-        let (result, removed) = form.check(shape, source.shapes(), builder)?;
-        Ok((Self { shape, removed }, reserved(result, builder)?))
-    }
-
+impl CheckedReduction<'_> {
     /// Reduces the source; `empty` is the result where there is no element.
     pub(super) fn run<A: Clone, E: Dimension>(
         &self,
@@ -79,6 +61,9 @@ impl AxisSelection for AxisMask {
     }
 }
 
+/// The shape of a result, and the axes of the source that it does not have. Without a set, these are the leading ones.
+type Checked<L> = Result<(L, Option<AxisMask>)>;
+
 /// What decides which axes a source with dimension type `D` loses: axes, or the shape [`To`] which it is reduced.
 pub(super) trait Form<D: Dimension> {
     /// The dimension type of the result.
@@ -87,14 +72,8 @@ pub(super) trait Form<D: Dimension> {
     /// Adds the form to the builder of an error; the source has `ndim` axes.
     fn describe(&self, builder: ErrorBuilder, ndim: usize) -> ErrorBuilder;
 
-    /// The shape of the result, and the axes of a source with this shape that it does not have. Without a set, these are the
-    /// leading ones. `operands` are the shapes of the source.
-    fn check(
-        &self,
-        shape: &[usize],
-        operands: &[&[usize]],
-        builder: impl Fn() -> ErrorBuilder,
-    ) -> Result<(Self::Left, Option<AxisMask>)>;
+    /// Checks a source with this shape.
+    fn check(&self, shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Checked<Self::Left>;
 }
 
 impl<D: Dimension, X: ReducedAxes<D>> Form<D> for X {
@@ -107,12 +86,7 @@ impl<D: Dimension, X: ReducedAxes<D>> Form<D> for X {
     /// # Errors
     /// Those of [`reduced_dim`].
     #[inline(always)]
-    fn check(
-        &self,
-        shape: &[usize],
-        _: &[&[usize]],
-        builder: impl Fn() -> ErrorBuilder,
-    ) -> Result<(X::Left, Option<AxisMask>)> {
+    fn check(&self, shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Checked<X::Left> {
         let (result, reduced) = reduced_dim(shape, self, builder)?;
         // without axes in the result, all are leading ones
         let removed = (!X::KEEPS && !sizes(&result).is_empty()).then_some(reduced);
@@ -133,14 +107,9 @@ impl<D: Dimension, T: TargetShape> Form<D> for To<T> {
     /// # Errors
     /// `InvalidSize`, then those of [`check_sums`].
     #[inline(always)]
-    fn check(
-        &self,
-        shape: &[usize],
-        operands: &[&[usize]],
-        builder: impl Fn() -> ErrorBuilder,
-    ) -> Result<(T::Dim, Option<AxisMask>)> {
+    fn check(&self, shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> Checked<T::Dim> {
         let result = sizes_only(&self.0, &builder)?;
-        check_sums(shape, sizes(&result), builder, || operands.to_vec())?;
+        check_sums(shape, sizes(&result), builder)?;
         Ok((result, None))
     }
 }
@@ -148,33 +117,49 @@ impl<D: Dimension, T: TargetShape> Form<D> for To<T> {
 /// Reduces a source; `empty` is the result where there is no element.
 ///
 /// # Errors
-/// Those of [`CheckedReduction::new`].
+/// Those of [`checked`].
 pub(super) fn reduce<A: Clone, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
     form: &F,
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, F::Left>> {
+    checked(source, form, caller, |reduction, result, _| Ok(reduction.run(source, result, empty)))
+}
+
+/// Checks the shapes of a reduction, and calls `then` with it, with memory for its result, and with what builds an error.
+///
+/// # Errors
+/// Those of [`source_shape`] and of [`Form::check`], `TooLarge`, then those of `then`.
+#[inline(always)]
+pub(super) fn checked<A: Clone, D: Dimension, F: Form<D>>(
+    source: &Source<'_, A>,
+    form: &F,
+    caller: &'static Caller,
+    then: impl FnOnce(&CheckedReduction<'_>, Reserved<A, F::Left>, NewBuilder<'_>) -> Result<Array<A, F::Left>>,
+) -> Result<Array<A, F::Left>> {
     let mut joint = None::<D>;
-    let (reduction, result) = CheckedReduction::new(source, &mut joint, form, caller)?;
-    Ok(reduction.run(source, result, empty))
+    let shape = source_shape(source, &mut joint)?;
+    let builder = || form.describe(builder(source, caller), shape.len());
+    let (result, removed) = form.check(shape, builder)?;
+    let result = reserved(result, builder)?;
+    then(&CheckedReduction { shape, removed }, result, &builder)
 }
 
 /// Sums to the shape of an array. `store` writes a sum to an element.
 ///
 /// # Errors
 /// Those of [`source_shape`] and of [`check_sums`].
-pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
+pub(super) fn sum_into<A: SumElement, D: Dimension, E: Dimension>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
-    zero: &A,
     store: impl Store<A>,
 ) -> Result<()> {
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_TO).to(&out.shape());
-    check_sums(shape, out.shape(), builder, || source.shapes().to_vec())?;
-    into(source, shape, out, None, zero, store);
+    check_sums(shape, out.shape(), builder)?;
+    into(source, shape, out, None, &A::zero(), store);
     Ok(())
 }
 
@@ -182,11 +167,10 @@ pub(super) fn sum_into<A: Clone, D: Dimension, E: Dimension>(
 ///
 /// # Errors
 /// In this order: those of [`source_shape`]; `InvalidSize`; those of [`placed_sum_order`]; `TooLarge`.
-pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
+pub(super) fn sum_in_dim<A: SumElement, D: Dimension, T: TargetShape, X: Axes>(
     source: &Source<'_, A>,
     target: &T,
     axes: &X,
-    zero: A,
 ) -> Result<Array<A, T::Dim>> {
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
@@ -194,14 +178,14 @@ pub(super) fn sum_in_dim<A: Clone, D: Dimension, T: TargetShape, X: Axes>(
     let result = sizes_only(target, builder)?;
     let order: D = placed_sum_order(shape, sizes(&result), axes, builder)?;
     let result = reserved(result, builder)?;
-    Ok(source.in_order(shape, sizes(&order), |source, shape| to_new(source, shape, result, None, zero)))
+    Ok(source.in_order(shape, sizes(&order), |source, shape| to_new(source, shape, result, None, A::zero())))
 }
 
 /// Adds the sums of [`sum_in_dim`] to an array.
 ///
 /// # Errors
 /// Those of [`source_shape`] and of [`placed_sum_order`].
-pub(super) fn add_sum_in_dim<A: Clone + num_traits::Zero, D: Dimension, E: Dimension, X: Axes>(
+pub(super) fn add_sum_in_dim<A: SumElement, D: Dimension, E: Dimension, X: Axes>(
     source: &Source<'_, A>,
     out: &mut ArrayRef<A, E>,
     axes: &X,

@@ -14,12 +14,8 @@ use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
 
-impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
-    #[inline]
-    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
-    where
-        A: Clone,
-    {
+impl<S: Data<Elem = A>, A: Clone, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
+    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         (**self).source(op, then)
     }
 
@@ -27,21 +23,13 @@ impl<S: Data<Elem = A>, A, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
         (**self).visit(bounds, then)
     }
 
-    #[inline]
-    fn into_array_of(self, shape: &[usize]) -> Result<Array<A, D>, Self>
-    where
-        A: Clone,
-    {
+    fn into_array_of(self, shape: &[usize]) -> Result<Array<A, D>, Self> {
         if self.shape() == shape { self.try_into_owned_nocopy() } else { Err(self) }
     }
 }
 
-impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
-    #[inline]
-    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
-    where
-        A: Clone,
-    {
+impl<A: Clone, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
+    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         then(&Source::stored(&Inputs::from((self,)), fold_of(&FoldLoops::new(Cloned, op)), None))
     }
 
@@ -50,12 +38,8 @@ impl<A, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     }
 }
 
-impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
-    #[inline]
-    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R
-    where
-        A: Clone,
-    {
+impl<A: Clone + Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
+    fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         let threads = Some(Threads::new());
         then(&Source::stored(&Inputs::from((self.0,)), fold_of(&FoldLoops::new(Cloned, op)), threads))
     }
@@ -65,12 +49,8 @@ impl<A: Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     }
 }
 
-impl<O: FnOperands<F, R>, F, R> Reduce<R, O::Dim> for Fused<O, F> {
-    #[inline]
-    fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T
-    where
-        R: Clone,
-    {
+impl<O: FnOperands<F, R>, F, R: Clone> Reduce<R, O::Dim> for Fused<O, F> {
+    fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T {
         let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
         then(&Source::fused(&self.operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
     }
@@ -84,13 +64,9 @@ impl<O, F, R> Reduce<R, O::Dim> for Par<Fused<O, F>>
 where
     O: FnOperands<F, R, Elems: Sync>,
     F: Sync,
-    R: Send + Sync,
+    R: Clone + Send + Sync,
 {
-    #[inline]
-    fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T
-    where
-        R: Clone,
-    {
+    fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T {
         let Fused { operands, f } = &self.0;
         let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op).on(Threads::new());
         then(&Source::fused(&operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))

@@ -6,7 +6,6 @@ use crate::error::{BroadcastError, Count, ErrorBuilder, Result, fail};
 use crate::sealed::Sealed;
 use alloc::{collections::BinaryHeap, vec, vec::Vec};
 use core::fmt;
-use core::mem::replace;
 use core::ops::RangeFull;
 use ndarray::{Axis, Dim, Dimension, Ix, IxDyn};
 
@@ -195,8 +194,13 @@ tuples! {
 }
 lists! {
     [] AxisSet, IxDyn, |axes, i| axes.sorted.len(), axes.sorted[i].number();
+    [] Numbers<'_>, IxDyn, |axes, i| axes.0.len(), axes.0[i];
 }
 impl Sealed for AxisSet {}
+impl Sealed for Numbers<'_> {}
+
+/// The numbers of axes as [`axis_numbers`] returns them.
+pub(crate) struct Numbers<'n>(pub(crate) &'n [i128]);
 
 /// [`Axes`], or `..` for all axes of any array: the argument of [`keepdims`](crate::keepdims()). Sealed.
 ///
@@ -332,13 +336,6 @@ impl AxisSet {
         Ok(numbers.into_iter().map(|number| position(number, ndim)).collect())
     }
 
-    /// The set of axes in a heap: a heap compiles in a fraction of the time of `sort_unstable`.
-    fn new(axes: BinaryHeap<usize>) -> Self {
-        let mut sorted = axes.into_sorted_vec();
-        sorted.dedup();
-        Self { sorted }
-    }
-
     /// The axes in ascending order; see the example of the [type](Self).
     #[must_use]
     pub fn as_slice(&self) -> &[usize] {
@@ -349,7 +346,10 @@ impl AxisSet {
 /// Takes positions only: -1 depends on the number of axes, see [`AxisSet::from_signed`].
 impl FromIterator<usize> for AxisSet {
     fn from_iter<I: IntoIterator<Item = usize>>(axes: I) -> Self {
-        Self::new(axes.into_iter().collect())
+        // A heap compiles in a fraction of the time of `sort_unstable`.
+        let mut sorted = axes.into_iter().collect::<BinaryHeap<_>>().into_sorted_vec();
+        sorted.dedup();
+        Self { sorted }
     }
 }
 
@@ -417,7 +417,7 @@ impl AxisMask {
 
     /// All of `ndim` axes.
     #[inline(always)]
-    fn all(ndim: usize) -> Self {
+    pub(crate) fn all(ndim: usize) -> Self {
         let few = ndim <= 64;
         let flags = if few { Vec::new() } else { vec![true; ndim] };
         Self { ndim, bits: if few && ndim > 0 { u64::MAX >> (64 - ndim) } else { 0 }, flags }
@@ -440,26 +440,6 @@ impl AxisMask {
     pub(crate) fn contains(&self, axis: usize) -> bool {
         if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
     }
-}
-
-/// The axes with these numbers, in their order, and whether each of `ndim` axes is among them.
-///
-/// # Errors
-/// As [`AxisMask::new`].
-pub(crate) fn numbered_axes(
-    numbers: &[i128],
-    ndim: usize,
-    builder: impl FnOnce() -> ErrorBuilder,
-) -> Result<(Vec<usize>, Vec<bool>)> {
-    let (mut found, mut is_named) = (Vec::with_capacity(numbers.len()), vec![false; ndim]);
-    for &number in numbers {
-        let axis = position(number, ndim);
-        if axis >= ndim || replace(&mut is_named[axis], true) {
-            return Err(axes_error(numbers, axis, ndim, builder()));
-        }
-        found.push(axis);
-    }
-    Ok((found, is_named))
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.

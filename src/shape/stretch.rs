@@ -63,48 +63,33 @@ pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastEr
     }
 }
 
-/// Checks that a source of `shape` can be summed to `target`. `builder` has the target, and `operands` lists the
-/// operands' shapes for an error.
+/// Checks that a source of `shape` can be summed to `target`. `builder` has the shapes of the source and the target.
 ///
 /// # Errors
 /// In this order: `TooManyAxes` where the target has more axes than the shape; `Incompatible` where a size differs and is
 /// not 1 in the target.
 #[inline(always)]
-pub(crate) fn check_sums<'s>(
+pub(crate) fn check_sums(
     shape: &[usize],
     target: &[usize],
     builder: impl FnOnce() -> ErrorBuilder,
-    operands: impl FnOnce() -> Vec<&'s [usize]>,
 ) -> Result<()> {
     match leading_axes(target, shape) {
         Some(_) => Ok(()),
-        None => Err(sum_error(builder(), &operands(), shape, target)),
+        None => Err(sum_error(builder(), shape, target)),
     }
 }
 
-/// The error of [`check_sums`].
 #[cold]
-fn sum_error(
-    builder: ErrorBuilder,
-    operands: &[&[usize]],
-    shape: &[usize],
-    target: &[usize],
-) -> BroadcastError {
+fn sum_error(builder: ErrorBuilder, shape: &[usize], target: &[usize]) -> BroadcastError {
     match first_clash(&[target], shape) {
         Some((axis, [size, own], _)) if target.len() <= shape.len() => {
-            // A size of 1 may come from a missing axis.
-            let has_size = |operand: &&[usize]| {
-                let own_axis = (operand.len() + axis).checked_sub(shape.len());
-                own_axis.is_some_and(|own_axis| operand[own_axis] == own)
-            };
-            let operand = operands.iter().position(has_size).unwrap_or(0);
-            builder.incompatible(axis, [own, size], [operand, operands.len()])
+            builder.incompatible_with_target(axis, [own, size], shape.len())
         }
         _ => too_many_axes(builder, shape.len(), target.len()),
     }
 }
 
-/// The error of a sum to a target with more axes than the array or its batch.
 #[cold]
 pub(crate) fn too_many_axes(builder: ErrorBuilder, expected: usize, found: usize) -> BroadcastError {
     fail!(builder, TooManyAxes, "the target has {}, expected at most {expected}", Count(found))
