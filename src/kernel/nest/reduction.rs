@@ -157,6 +157,8 @@ pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut 
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
+    /// So `R` has nothing but elements and numbers, which may be sent: the bound cannot say it, because it holds for sources with a
+    /// `Join` only.
     #[inline]
     pub(crate) fn run_halves<R>(
         self,
@@ -169,7 +171,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let [first, second] = self.halves(place, &mut second);
         match join {
             // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
-            // [`Store`], and copies of plain numbers, which both read.
+            // [`Store`], and copies of plain numbers, which both read. Results are as above.
             Some(join) => unsafe {
                 join.run(|| run(first, &mut Scratch::new()), || run(second, &mut Scratch::new()))
             },
