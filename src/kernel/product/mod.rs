@@ -2,7 +2,7 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | many small contiguous matrices: of 2 to 7 rows and columns; *narrow*, a column, or a row times up to 7 columns, of fewer than 64 terms; or *tiles* of each | in the order of the terms; as tiles |
+//! | packed | many small contiguous matrices: of 2 to 7 rows and columns, and such with a vector; *narrow*, a column, or a row times up to 7 columns, of fewer than 64 terms; or *tiles* of each | in the order of the terms; as tiles |
 //! | dots | pairs of contiguous vectors, and a vector with a matrix from 64 terms on | pairwise |
 //! | sums | other pairs of vectors: sums of a closure's results | that of sums: pairwise |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
@@ -13,7 +13,10 @@
 //! a time are computed from copies and to a copy; larger ones are cut into blocks, along rows, columns and terms, where *tiles* and
 //! *dots* would halve them. So copies have a constant size, and the layout of the result does not change the order of addition,
 //! but for the library's: where a shared matrix makes the products rows of one, it is one product or several.
-//! Where one matrix is multiplied with all others, these become the rows of one product, but for one vector after many small matrices.
+//! From 2^12 multiplications on, batch axes along which only one factor moves become rows or columns of larger products, where strides
+//! allow: of one matrix for all others, of some for several, and of pairs of vectors that broadcast on both sides. Where only a few
+//! columns of each product are neighbours, the library computes those of all products with gaps. A matrix of a size that the compiler
+//! knows stays *packed*. Reversed rows and terms of a matrix that is multiplied with a vector are reversed in the vector or the result.
 
 #![forbid(unsafe_code)]
 
@@ -21,8 +24,8 @@ mod packed;
 mod tiles;
 
 use packed::{
-    Packed, Tiles, each_dot, each_product, elements, fixed, in_order, is_small, middle as middle_of,
-    multiplications, packed_in_halves, packed_into, sides,
+    Packed, Tiles, are_joined, each_dot, each_product, elements, fixed, in_order, is_small,
+    middle as middle_of, multiplications, packed_in_halves, packed_into, sides,
 };
 use tiles::TERMS;
 
@@ -63,15 +66,17 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
-    if packed_into(out, (a, b), axes, |packed, way| way(packed)) {
+    let are_many = out.len().saturating_mul(a.len_of(Axis(a.ndim() - 1))) > LIBRARY_MULTIPLICATIONS;
+    let are_joined = are_many && are_joined::<T>([a.shape(), b.shape()], axes);
+    if !are_joined && packed_into(out, (a, b), axes, |packed, way| way(packed)) {
         return;
     }
-    if axes == VECTORS && !are_repeated(a, b) {
+    if axes == VECTORS && !are_joined && !are_repeated(a, b) {
         return sums_into(out, &Inputs::from((a, b)), &MapReduce::new(Times, Plus));
     }
-    let are_copied = are_copied((a, b), out, axes);
+    let are_copied = !are_joined && are_copied((a, b), out, axes);
     // one small product has no more elements, so there are several to halve otherwise
-    if are_copied && a.len() + b.len() + out.len() <= 3 * LIBRARY_MULTIPLICATIONS {
+    if are_copied && a.len() + b.len() + out.len() <= 8 * LIBRARY_MULTIPLICATIONS {
         let (a, b) = (contiguous(a), contiguous(b));
         if out.is_standard_layout() {
             return products_into(out, (&a, &b), axes);
@@ -95,13 +100,15 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
-    if packed_into(out, (a, b), axes, packed_in_halves) {
+    let are_many = out.len().saturating_mul(a.len_of(Axis(a.ndim() - 1))) > LIBRARY_MULTIPLICATIONS;
+    let are_joined = are_many && are_joined::<T>([a.shape(), b.shape()], axes);
+    if !are_joined && packed_into(out, (a, b), axes, packed_in_halves) {
         return;
     }
-    if axes == VECTORS && !are_repeated(a, b) {
+    if axes == VECTORS && !are_joined && !are_repeated(a, b) {
         return sums_into(out, &Inputs::from((a, b)), &MapReduce::new(Times, Plus).on(Threads::new()));
     }
-    let are_copied = are_copied((a, b), out, axes);
+    let are_copied = !are_joined && are_copied((a, b), out, axes);
     if are_copied && out.len() < GRAIN / 8 {
         return products_into(out, (a, b), axes);
     }
@@ -167,36 +174,51 @@ fn halves<'m, T>((out, a, b): Products<'m, T>, axes: [usize; 3]) -> [Products<'m
     [(out, a, b), (other, c, d)]
 }
 
-/// The products as those of matrices: vectors become rows or columns. If one matrix is multiplied with all others, these become
-/// the rows of one. Also returns whether the factors were swapped for that.
-fn matrices<T>((mut out, mut a, mut b): Products<'_, T>, axes: [usize; 3]) -> (Products<'_, T>, bool) {
-    let is_one =
-        |factor: &ArrayViewD<'_, T>| factor.shape()[..factor.ndim() - 2].iter().all(|&size| size == 1);
-    // vectors that all have one matrix are rows of matrices already
-    let are_rows = axes == [1, 1, 2]
-        && a.ndim() >= b.ndim()
-        && is_one(&b)
-        && a.shape()[..a.ndim() - 1] == out.shape()[..out.ndim() - 1];
-    if axes[1] == 1 && !are_rows {
+/// The products as those of the largest matrices that the strides allow: vectors become rows or columns, and batch axes along which
+/// one factor stays become rows or columns of the other. Also returns whether the factors were swapped for that.
+fn matrices<T: 'static>(
+    (mut out, mut a, mut b): Products<'_, T>,
+    axes: [usize; 3],
+) -> (Products<'_, T>, bool) {
+    if axes[1] == 1 {
         (a, out) = (with_axis(a, 1), with_axis(out, axes[2] - 1));
     }
     if axes[2] == 1 {
         (b, out) = (with_axis(b, 0), with_axis(out, 0));
     }
-    // one second matrix: the first matrices are the rows of one; or one first matrix and vectors, which are the rows
-    let swapped = axes == [1, 2, 1] && !is_one(&b);
-    let (one, mut rows, mut to) =
-        if swapped { (&a, turned(b.view()), turned(out.view())) } else { (&b, a.view(), out.view()) };
-    let are_merged = is_one(one) && !out.is_empty() && merge_rows(&mut rows) && merge_rows(&mut to);
-    if !are_merged || rows.shape()[rows.ndim() - 2] != to.shape()[to.ndim() - 2] {
-        return ((out, a, b), false);
+    let batch = out.ndim() - 2;
+    for factor in [&mut a, &mut b] {
+        while factor.ndim() < out.ndim() {
+            factor.insert_axis_inplace(Axis(0));
+        }
     }
-    if swapped {
-        (out, a, b) = (turned(out), turned(b), turned(a));
+    let columns = out.shape()[batch + 1];
+    for axis in (0..batch).rev() {
+        let [of_a, of_b] = [&a, &b].map(|factor| factor.shape()[axis]);
+        if of_b == 1 && of_a > 1 {
+            join(&mut a, &mut out, [axis, batch]);
+        } else if of_a == 1 && of_b > 1 && !join(&mut b, &mut out, [axis, batch + 1]) {
+            // columns of the library may have gaps, if these are more
+            let [rows, columns] = [batch, batch + 1].map(|side| out.shape()[side]);
+            if columns < LIBRARY_SIDE && suits_library::<T>([rows, a.shape()[batch + 1], of_b]) {
+                b.swap_axes(axis, batch + 1);
+                out.swap_axes(axis, batch + 1);
+            }
+        }
     }
-    merge_rows(&mut a);
-    merge_rows(&mut out);
-    ((out, a, b), swapped)
+    // threads divide rows
+    let swapped = out.shape()[batch + 1] > columns.max(out.shape()[batch]);
+    if swapped { ((turned(out), turned(b), turned(a)), true) } else { ((out, a, b), false) }
+}
+
+/// Makes an axis of a factor and of the result a part of the rows or columns `side`. Returns whether the strides allow it.
+fn join<T>(factor: &mut ArrayViewD<'_, T>, out: &mut ArrayViewMutD<'_, T>, [axis, side]: [usize; 2]) -> bool {
+    let mut joined = factor.clone();
+    let are_merged = joined.merge_axes(Axis(axis), Axis(side)) && out.merge_axes(Axis(axis), Axis(side));
+    if are_merged {
+        *factor = joined;
+    }
+    are_merged
 }
 
 /// Calls `visit` with the matrices of each product.
@@ -236,11 +258,6 @@ fn turned<S: RawData>(mut array: ArrayBase<S, IxDyn>) -> ArrayBase<S, IxDyn> {
     let last = array.ndim() - 1;
     array.swap_axes(last - 1, last);
     array
-}
-
-/// Merges all axes but the last one. Returns whether it was possible.
-fn merge_rows<S: RawData>(array: &mut ArrayBase<S, IxDyn>) -> bool {
-    (0..array.ndim() - 2).all(|axis| array.merge_axes(Axis(axis), Axis(axis + 1)))
 }
 
 /// One product, whose rows are divided among threads. Each part is large enough for the way of the whole product.
@@ -307,8 +324,8 @@ fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
 /// Computes one product of matrices of any layout. Repeated rows, columns and terms are computed once.
 #[inline]
 fn multiply<T: LinalgScalar>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
+    mut a: ArrayView2<'_, T>,
+    mut b: ArrayView2<'_, T>,
     mut out: ArrayViewMut2<'_, T>,
     swapped: bool,
 ) {
@@ -332,6 +349,15 @@ fn multiply<T: LinalgScalar>(
     }
     if suits_library::<T>([rows, terms, columns]) {
         return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+    }
+    // so that of a vector and a reversed matrix the vector is copied
+    if (if columns == 1 { a.strides()[1] } else { b.strides()[0] }) < 0 {
+        a.invert_axis(Axis(1));
+        b.invert_axis(Axis(0));
+    }
+    if columns == 1 && a.strides()[0] < 0 {
+        a.invert_axis(Axis(0));
+        out.invert_axis(Axis(0));
     }
     if terms >= TERMS && (rows == 1 || columns == 1) {
         // dot products read columns of the second matrix

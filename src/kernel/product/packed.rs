@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::tiles::{Matrices, TERMS};
-use super::{LIBRARY_MULTIPLICATIONS, VECTORS, suits_library};
+use super::{LIBRARY_MULTIPLICATIONS, LIBRARY_SIDE, VECTORS, suits_library};
 use crate::kernel::memory::List;
 use crate::kernel::nest::{ROUNDS, WIDE};
 use crate::kernel::simd::{Work, dispatch_or};
@@ -24,7 +24,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimen
     let sides = sides(shapes, axes);
     let way = match fixed(sides) {
         _ if axes == VECTORS && sides[1] > 0 => each_product::<T, Dots>,
-        None if !is_small::<T>(sides) || is_one_product(shapes, axes) => return false,
+        None if !is_small::<T>(sides) => return false,
         way => way.unwrap_or(in_order(sides)),
     };
     let (Some(a), Some(b)) = (elements(a), elements(b)) else { return false };
@@ -72,11 +72,17 @@ pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
         && !(terms >= TERMS && (rows == 1 || columns == 1))
 }
 
-/// Whether the products become the rows of one, as [`matrices`](super::matrices) has them. One vector for all
-/// matrices is read from L1 either way.
-fn is_one_product(shapes: &[&[usize]], axes: [usize; 3]) -> bool {
-    let is_one = |k: usize| shapes[k].iter().rev().skip(axes[k + 1]).all(|&size| size == 1);
-    if is_one(1) { !is_one(0) && axes[2] == 2 } else { is_one(0) && axes == [1, 2, 1] }
+/// Whether batch axes along which one factor stays make the matrices larger, as [`matrices`](super::matrices) has them. One vector
+/// for all matrices is read from L1 either way.
+pub(super) fn are_joined<T: LinalgScalar>(shapes: [&[usize]; 2], axes: [usize; 3]) -> bool {
+    let len = |k: usize, i: usize| shapes[k].iter().rev().nth(axes[k + 1] + i).copied().unwrap_or(1);
+    let most = shapes[0].len().max(shapes[1].len());
+    let along = |k: usize| (0..most).filter(|&i| len(1 - k, i) == 1).map(|i| len(k, i)).product();
+    let (a, b, [rows, terms, columns]): (usize, usize, _) = (along(0), along(1), sides(&shapes, axes));
+    // columns of several products are neighbours if there is one of each
+    let has_columns = columns == 1 || columns < LIBRARY_SIDE && suits_library::<T>([rows, terms, b]);
+    let is_larger = a > 1 && (axes[2] == 2 || b > 1) || b > 1 && rows > 1 && has_columns;
+    is_larger && fixed::<T>([rows, terms, columns]).is_none()
 }
 
 /// The way for matrices of any size, without pairwise sums of more than 64 terms.
@@ -92,7 +98,8 @@ pub(super) fn fixed<T: LinalgScalar>(sides: [usize; 3]) -> Option<fn(Packed<'_, 
         ($($n:literal)*) => {
             match sides {
                 // not 8 times 8: it has too many accumulators for registers, and tiles take 0.7 of its time
-                $([$n, $n, 1] => each_product::<T, Fixed<$n, $n, 1>>,
+                $([1, $n, $n] => each_product::<T, Fixed<1, $n, $n>>,
+                [$n, $n, 1] => each_product::<T, Fixed<$n, $n, 1>>,
                 [$n, $n, $n] => each_product::<T, Fixed<$n, $n, $n>>,)*
                 [8, 8, 1] => each_product::<T, Fixed<8, 8, 1>>,
                 _ => return None,
