@@ -43,7 +43,7 @@
 //! `gather`, straight to the output, in tiles that are transposed in registers where the orders differ.
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
-//! tiles in registers. Products of pairs of vectors are fused sums.
+//! tiles in registers. Products of pairs of vectors are fused sums, or one product of matrices where many pairs share vectors.
 //!
 //! # Rules for all parts
 //! The order in which elements are combined depends only on shapes, strides, and the number and element types of the operands (only

@@ -8,8 +8,8 @@ use crate::kernel::memory::List;
 use crate::kernel::nest::{ROUNDS, WIDE};
 use crate::kernel::simd::{Work, dispatch_or};
 use crate::kernel::threads::{GRAIN, in_two};
-use core::iter::zip;
 use core::marker::PhantomData;
+use core::mem::take;
 use ndarray::{ArrayRef, Dimension, LinalgScalar};
 
 /// Multiplies many small matrices or pairs of vectors. Returns `false` if the operands are not packed: contiguous, and of a size
@@ -156,14 +156,17 @@ impl<T> Packed<'_, T> {
         [rows * terms, terms * columns, rows * columns]
     }
 
-    /// Where the operands of the first product begin, and its index along each axis.
+    /// Where the operands of the first product begin, and its indices along the two innermost axes.
     #[inline]
-    fn place(&self) -> ([usize; 2], List<usize, 4>) {
-        let (mut at, mut rest, mut indices) = ([0; 2], self.first, List::new());
-        for &(len, by) in self.batch {
-            at = [0, 1].map(|k| at[k] + rest % len * by[k]);
-            indices.push(rest % len);
+    fn place(&self) -> ([usize; 2], [usize; 2]) {
+        let (mut at, mut indices, mut rest) = ([0; 2], [0; 2], self.first);
+        for (axis, &(len, by)) in self.batch.iter().enumerate() {
+            let index = rest % len;
             rest /= len;
+            at = [0, 1].map(|k| at[k] + index * by[k]);
+            if axis < 2 {
+                indices[axis] = index;
+            }
         }
         (at, indices)
     }
@@ -184,26 +187,24 @@ pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
         type Output = ();
 
         #[inline(always)]
-        fn run(self) {
-            let ([size_a, size_b, size], (mut at, mut indices)) = (self.0.sizes(), self.0.place());
-            let Packed { a, b, out, sides, batch, .. } = self.0;
-            let (&(len, by), outer) = batch.split_first().unwrap_or((&(1, [0; 2]), &[]));
-            let (mut index, outer_indices) = match &mut *indices {
-                [index, others @ ..] => (*index, others),
-                [] => (0, &mut [][..]),
-            };
-            for out in out.chunks_exact_mut(size) {
-                M::multiply(sides, &a[at[0]..][..size_a], &b[at[1]..][..size_b], out);
-                (index, at) = (index + 1, [at[0] + by[0], at[1] + by[1]]);
-                if index == len {
-                    (index, at) = (0, [at[0] - len * by[0], at[1] - len * by[1]]);
-                    for (index, &(len, by)) in zip(&mut *outer_indices, outer) {
-                        (*index, at) = (*index + 1, [at[0] + by[0], at[1] + by[1]]);
-                        if *index < len {
-                            break;
-                        }
-                        (*index, at) = (0, [at[0] - len * by[0], at[1] - len * by[1]]);
+        fn run(mut self) {
+            let [size_a, size_b, size] = self.0.sizes();
+            let axis = |i: usize| self.0.batch.get(i).copied().unwrap_or((1, [0; 2]));
+            let [(len, by), (rows, to_row)] = [axis(0), axis(1)];
+            while !self.0.out.is_empty() {
+                let (at, [mut index, row]) = self.0.place();
+                let mut start = [0, 1].map(|k| at[k] - index * by[k]);
+                let Packed { a, b, ref mut out, sides, ref mut first, .. } = self.0;
+                for _ in row..rows {
+                    let count = ((len - index) * size).min(out.len());
+                    let (products, rest) = take(out).split_at_mut(count);
+                    let [mut at_a, mut at_b] = [0, 1].map(|k| start[k] + index * by[k]);
+                    for out in products.chunks_exact_mut(size) {
+                        M::multiply(sides, &a[at_a..][..size_a], &b[at_b..][..size_b], out);
+                        (at_a, at_b) = (at_a + by[0], at_b + by[1]);
                     }
+                    (*out, *first) = (rest, *first + len - index);
+                    (index, start) = (0, [0, 1].map(|k| start[k] + to_row[k]));
                 }
             }
         }
