@@ -19,7 +19,7 @@ use core::mem::MaybeUninit;
 /// other programs do not link a thread pool.
 ///
 /// Not exported; public because a hidden method of a public trait returns it.
-pub struct Threads<T, E>(Join, PhantomData<fn(T, E) -> (T, E)>);
+pub struct Threads<T, E>(Join, PhantomData<fn(T, E)>);
 
 impl<T: Send, E: Sync> Threads<T, E> {
     pub(crate) fn new() -> Self {
