@@ -418,7 +418,7 @@ fn numbers_that_lie_panic() {
     let x = Array::from_elem([2, 3], 1_u8);
     let inputs = &Inputs::from((&*x,));
     let loops = FoldLoops::new(Cloned, First);
-    let (firsts, numbers) = (MapReduce::new(Cloned, First), "not one slot for each element");
+    let (firsts, numbers) = (MapReduce::new(Cloned, First), "not a slot for each element");
     for source in [Source::stored(inputs, &loops, None), Source::fused(inputs, &firsts, &loops)] {
         for len in [0, 1, 2, 4, 5, 7] {
             let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
@@ -429,7 +429,7 @@ fn numbers_that_lie_panic() {
     }
     // strides of another layout would lead past the end, or write a slot twice
     let other = || Inputs::standard(&[1_u8; 6], &[2, 3], &[4, 1]).shapes().len();
-    assert_eq!(panic_of(other), "elements in another order");
+    assert_eq!(panic_of(other), "not in this layout");
     let source = Source::fused(inputs, &firsts, &loops);
     let other = || filled::<u8>(6, |slots| visit_shape(source.map_to(&[2, 3], &[0, 1], slots))).len();
     assert_eq!(panic_of(other), numbers);

@@ -229,7 +229,7 @@ impl ErasedNest {
     pub(super) fn set_output(&mut self, at: *mut u8, len: usize, size: usize) {
         (self.operands.sizes[0], self.operands.has_output) = (size, true);
         self.loops.iter_mut().for_each(|l| l.kept = true);
-        ensure(self.set_dense(0, at, |_| true) == len, "not one slot for each element");
+        ensure(self.set_dense(0, at, |_| true) == len, "not a slot for each element");
         self.merge();
     }
 }

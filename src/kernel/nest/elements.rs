@@ -323,10 +323,7 @@ impl<'a, A> Inputs<'a, (A,)> {
     /// # Panics
     /// If there is no element, or not one for each index, or if the strides are others.
     pub(crate) fn standard(elements: &'a [A], sizes: &'a [usize], strides: &'a [isize]) -> Self {
-        ensure(
-            standard_len(StridedAxes { sizes, strides }) == Some(elements.len()),
-            "elements in another order",
-        );
+        ensure(standard_len(StridedAxes { sizes, strides }) == Some(elements.len()), "not in this layout");
         let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
         let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);
         Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }

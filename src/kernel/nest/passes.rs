@@ -266,9 +266,6 @@ pub(super) fn standard_output<'o, A>(
     sizes: &'o [usize],
     strides: &'o [isize],
 ) -> RawOutput<'o> {
-    ensure(
-        standard_len(StridedAxes { sizes, strides }) == Some(slots.len()),
-        "not one slot for each element",
-    );
+    ensure(standard_len(StridedAxes { sizes, strides }) == Some(slots.len()), "not a slot for each element");
     RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
 }
