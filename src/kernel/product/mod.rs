@@ -29,8 +29,8 @@ use packed::{
 };
 use tiles::TERMS;
 
-use super::map::{copy, copy_into};
-use super::memory::Reserved;
+use super::ensure;
+use super::map::copy_into;
 use super::nest::{
     AxisSelection, BaseInputs, Cloned, FoldLoops, Inputs, MapElement, MapReduce, ROUNDS, Source, Threads,
     WIDE, for_each_base, on_threads,
@@ -38,7 +38,6 @@ use super::nest::{
 use super::operation::Plus;
 use super::reduce::{fold_of, into};
 use super::threads::{GRAIN, count, in_two};
-use super::{ensure, fail};
 use alloc::vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
@@ -156,8 +155,9 @@ fn contiguous<T: LinalgScalar, D: Dimension>(array: &ArrayRef<T, D>) -> CowArray
     if array.is_standard_layout() {
         return array.view().into();
     }
-    let Ok(memory) = Reserved::new(array.raw_dim()) else { fail("no memory for few elements") };
-    copy(memory, array).into()
+    let mut copy = Array::zeros(array.raw_dim());
+    copy_into(&mut copy, array);
+    copy.into()
 }
 
 /// The halves of products along the outermost axis along which there are several.
