@@ -6,6 +6,7 @@ use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
 use crate::kernel::nest::{Fold, FoldLoops, ROUNDS};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch_or};
+use core::hint::black_box;
 
 /// The fewest rows of joined rows.
 const MIN_JOINED_ROWS: usize = 8;
@@ -189,11 +190,13 @@ fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     op: O,
     mut rows: impl Iterator<Item = &'r [A; N]>,
 ) -> [A; N] {
+    // LLVM would unroll a constant number of calls
+    let rounds = if const { O::IS_INLINED } { ROUNDS } else { black_box(ROUNDS) };
     let mut sums = rows.next().expect("a row").clone();
-    add_rows(op, &mut sums, rows.by_ref().take(ROUNDS - 1));
+    add_rows(op, &mut sums, rows.by_ref().take(rounds - 1));
     while let Some(first) = rows.next() {
         let mut more = first.clone();
-        add_rows(op, &mut more, rows.by_ref().take(ROUNDS - 1));
+        add_rows(op, &mut more, rows.by_ref().take(rounds - 1));
         add_rows(op, &mut sums, [&more]);
     }
     sums
