@@ -344,6 +344,9 @@ fn sums_of_half_a_million_elements_into_arrays_allocate_scratch_alone() {
         sums_into_are_free(&Array::<f64, _>::ones(shape));
         sums_into_are_free(&Array::<f64, _>::ones(shape.f()));
     }
+    // rows and lanes that are reduced in one block
+    let (delta, mut out) = (Array::<f64, _>::ones((4, 512, 2, 16)), Array::zeros((512, 1, 16)));
+    assert_scratch(delta.len(), || delta.add_sum_to(&mut out));
     // rows that are longer than a buffer, with gaps between them
     sums_into_are_free(&Array::<f64, _>::ones((200, 3000)).slice(ndarray::s![.., ..2500]));
 }

@@ -144,7 +144,7 @@ pub(super) fn fold_block<A: Clone>(
     let mut scratch = Scratch::new();
     let len = match *shape {
         [.., (_, false)] if shape.len() < 3 => 0,
-        _ => elements.len(),
+        _ => elements.len() / 4 * 3,
     };
     fold(op, shape, elements, to, &mut scratch.vec(len));
 }

@@ -65,7 +65,8 @@ impl<A, O: Operation<A>> Operation<A> for NotInlined<O> {
 }
 
 /// Appends the results of a contiguous block to `to`. `axes` are lengths, each with whether the axis is kept; kept and reduced
-/// axes alternate. `scratch` holds at least half of the elements, or one row if its lanes are folded in turn.
+/// axes alternate. `scratch` holds three quarters of the elements: half of them for the first sums of rows, and the rest for
+/// sums of these.
 pub(super) fn fold<A: Clone>(
     op: &dyn Fold<A>,
     axes: &[(usize, bool)],
