@@ -198,7 +198,12 @@ fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     while let Some(first) = rows.next() {
         let mut more = first.clone();
         add_rows(op, &mut more, rows.by_ref().take(rounds - 1));
-        add_rows(op, &mut sums, [&more]);
+        if const { O::IS_PLUS } {
+            add_rows(op, &mut sums, [&more]);
+        } else {
+            // a call: both sets of a maximum and what it compares do not fit into registers
+            add_chunk(op, &mut sums, &more);
+        }
     }
     sums
 }
