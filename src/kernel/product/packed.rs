@@ -192,10 +192,10 @@ pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
             let axis = |i: usize| self.0.batch.get(i).copied().unwrap_or((1, [0; 2]));
             let [(len, by), (rows, to_row)] = [axis(0), axis(1)];
             while !self.0.out.is_empty() {
-                let (at, [mut index, row]) = self.0.place();
+                let (at, [mut index, mut row]) = self.0.place();
                 let mut start = [0, 1].map(|k| at[k] - index * by[k]);
                 let Packed { a, b, ref mut out, sides, ref mut first, .. } = self.0;
-                for _ in row..rows {
+                while row < rows && !out.is_empty() {
                     let count = ((len - index) * size).min(out.len());
                     let (products, rest) = take(out).split_at_mut(count);
                     let [mut at_a, mut at_b] = [0, 1].map(|k| start[k] + index * by[k]);
@@ -204,7 +204,7 @@ pub(super) fn each_product<T, M: Multiply<T>>(matrices: Packed<'_, T>) {
                         (at_a, at_b) = (at_a + by[0], at_b + by[1]);
                     }
                     (*out, *first) = (rest, *first + len - index);
-                    (index, start) = (0, [0, 1].map(|k| start[k] + to_row[k]));
+                    (index, row, start) = (0, row + 1, [0, 1].map(|k| start[k] + to_row[k]));
                 }
             }
         }
