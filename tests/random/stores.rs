@@ -63,8 +63,8 @@ fn source(random: &mut Random, shape: &[usize], layout: usize) -> ArrayD<f32> {
     if layout == 1 { array.reversed_axes() } else { array }
 }
 
-#[test]
-fn sums_stored_by_threads() {
+/// Stores sums of sources in the layout.
+fn store_sums(layout: usize) {
     let mut random = Random::new(1);
     // many sums of few elements, fewer of more, and the sums along axes in the middle
     for (shape, kept) in [
@@ -74,26 +74,31 @@ fn sums_stored_by_threads() {
         (&[3, 400, 2, 500], &[400, 1, 500]),
         (&[1_000_000], &[1_000_000]),
     ] {
-        for layout in 0..2 {
-            let x = source(&mut random, shape, layout);
-            let fits = "the shape of the sum";
-            assert_same(
-                kept,
-                |out| x.add_sum_to(out).expect(fits),
-                |out| x.par().add_sum_to(out).expect(fits),
-            );
-            assert_same(
-                kept,
-                |out| x.assign_sum_to(out).expect(fits),
-                |out| x.par().assign_sum_to(out).expect(fits),
-            );
-            assert_same(
-                kept,
-                |out| x.scaled_add_sum_to(0.3, out).expect(fits),
-                |out| x.par().scaled_add_sum_to(0.3, out).expect(fits),
-            );
-        }
+        let x = source(&mut random, shape, layout);
+        let fits = "the shape of the sum";
+        assert_same(kept, |out| x.add_sum_to(out).expect(fits), |out| x.par().add_sum_to(out).expect(fits));
+        assert_same(
+            kept,
+            |out| x.assign_sum_to(out).expect(fits),
+            |out| x.par().assign_sum_to(out).expect(fits),
+        );
+        assert_same(
+            kept,
+            |out| x.scaled_add_sum_to(0.3, out).expect(fits),
+            |out| x.par().scaled_add_sum_to(0.3, out).expect(fits),
+        );
     }
+}
+
+// Two tests, so that they run side by side.
+#[test]
+fn sums_stored_by_threads() {
+    store_sums(0);
+}
+
+#[test]
+fn sums_in_fortran_order_stored_by_threads() {
+    store_sums(1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How far rounded sums are off. That they are the same on any number of threads is in `tests/determinism.rs`.
+//! How far rounded sums are off. That they are the same on any number of threads is in `tests/determinism`.
 
 use ndarray::{
     Array, Array1, Array2, Array3, ArrayD, ArrayRef, Dimension, Ix1, Ix2, Ix3, ShapeBuilder, arr0, s,

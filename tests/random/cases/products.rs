@@ -86,8 +86,10 @@ impl<A: Element + Copy> Product<A> {
             _ => [vec![rows], vec![columns], vec![rows, columns]],
         };
         let terms = if operation == 4 { 1 } else { terms };
-        let all = base.iter().product::<usize>() * terms;
-        let batch = input.shape(3, most / all.max(1));
+        // without terms, the results are the most; without columns, the elements of the first operand
+        let multiplications = base.iter().product::<usize>() * terms;
+        let lens = [&base_a, &base_b, &base].map(|sizes| sizes.iter().product());
+        let batch = input.shape(3, most / lens.into_iter().fold(multiplications.max(1), usize::max));
         let other = repeated_batch(input, &batch);
         // one of the operands has the joint batch
         let [batch_a, batch_b] =
