@@ -138,7 +138,8 @@ impl Layout {
             _ => choices.order(shape.len()),
         };
         let (has_gaps, repeats) = (choices.one_in(2), to_read && choices.one_in(3));
-        let mut len = shape.iter().product::<usize>().max(1);
+        // empty arrays have gaps as well
+        let mut len: usize = shape.iter().map(|&size| size.max(1)).product();
         let most = 4 * len + 1000;
         Self::spaced(shape, &order, |axis| {
             let others = len / shape[axis].max(1);
