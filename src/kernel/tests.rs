@@ -4,9 +4,9 @@ use super::ensure;
 use super::map::visit_shape;
 use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
-    Added, AxisSelection, BaseInputs, Cloned, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop, MapElement,
-    MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, Visit,
-    Visitor, Write, copy_share, for_each_base, steps,
+    Added, AxisSelection, BaseInputs, Cloned, Compiled, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop,
+    MapElement, MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source,
+    Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::into;
@@ -300,6 +300,21 @@ fn loops_have_an_order_that_suits_all_inputs() {
     assert_eq!(lens(&mut ArrayD::zeros(vec![20, 3, 1].f())), [20, 3, 4]);
 }
 
+/// Loops that repeat an index more often than there are numbers.
+#[test]
+fn lengths_of_merged_loops_do_not_wrap() {
+    let (x, mut out) = (Array::from_elem([16, 8], 1_u32), Array::from_elem(8, 0_u32));
+    let (inputs, loops, added) =
+        (Inputs::from((&*x,)), FoldLoops::new(Cloned, Plus), SharedVisitor::shared(Added));
+    let (source, half, mut erased) =
+        (Source::stored(&inputs, &loops, None), 1 << (usize::BITS / 2), ErasedNest::new());
+    let shape = [half, half, 16, 8];
+    let job = Job::to_elements(&source, &shape, None, Output::of(&mut out), &added);
+    let mut nest = job.nest(&mut erased).expect("an index");
+    nest.arrange(1);
+    assert_eq!(nest.loops().iter().map(|l| l.len).collect::<Vec<_>>(), [usize::MAX, 16, 8]);
+}
+
 /// A nest has no loops of the nest before it, even if that one was not completed.
 #[test]
 fn an_erased_nest_is_rebuilt_for_each_nest() {
@@ -346,6 +361,17 @@ fn inputs_alone_give_no_output() {
         let few = || nest.store_results(&vec![1; len]).count();
         assert_eq!(panic_of(few), "not one result for each output");
     }
+}
+
+/// References that differ in their lifetime alone are one type. What is compiled for the longer one could keep the shorter one.
+#[test]
+fn what_is_compiled_for_references_is_not_used() {
+    static COMPILED: Compiled<'static, &u32> =
+        Compiled { sums: &FoldLoops::new(Cloned, First), reduce: |_| Written::none() };
+    fn is_used<'a>(_: &'a [u32]) -> bool {
+        compiled_for::<&'a u32, &'static u32>(&COMPILED).is_some()
+    }
+    assert!(!is_used(&[]));
 }
 
 /// Memory that a test leaks.
@@ -430,6 +456,9 @@ fn numbers_that_lie_panic() {
     // strides of another layout would lead past the end, or write a slot twice
     let other = || Inputs::standard(&[1_u8; 6], &[2, 3], &[4, 1]).shapes().len();
     assert_eq!(panic_of(other), "not in this layout");
+    // an axis without a stride would lead past the end
+    let fewer = || Inputs::standard(&[1_u8; 6], &[2, 3, 4], &[3, 1]).shapes().len();
+    assert_eq!(panic_of(fewer), "not in this layout");
     let source = Source::fused(inputs, &firsts, &loops);
     let other = || filled::<u8>(6, |slots| visit_shape(source.map_to(&[2, 3], &[0, 1], slots))).len();
     assert_eq!(panic_of(other), numbers);

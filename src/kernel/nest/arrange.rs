@@ -179,7 +179,8 @@ impl ErasedNest {
             let (outer, inner) = (self.loops[from], &self.loops[to]);
             let may_merge = outer.kept == inner.kept && !(is_reduction && outer.kept);
             if may_merge && outer.continues(inner, self.operands.count) {
-                self.loops[to].len *= outer.len;
+                // more steps than there are numbers repeat an index: a length that wraps would leave memory
+                self.loops[to].len = inner.len.saturating_mul(outer.len);
             } else {
                 to -= 1;
                 self.loops[to] = outer;

@@ -30,7 +30,7 @@ impl StridedAxes<'_> {
 /// The number of elements, if it is not zero and they are in standard layout.
 #[inline]
 pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
-    let mut len = 1_usize;
+    let mut len = (axes.sizes.len() == axes.strides.len()).then_some(1_usize)?;
     for (&size, &stride) in zip(axes.sizes, axes.strides).rev() {
         if size == 0 || size > 1 && stride != len.cast_signed() {
             return None;

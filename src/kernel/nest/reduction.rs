@@ -9,8 +9,9 @@ use super::panels::SumLoop;
 use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
 use super::source::Source;
 use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
-use crate::kernel::simd::is_type;
+use crate::kernel::simd::{is_plain, is_type};
 use crate::kernel::threads::GRAIN;
+use alloc::vec::Vec;
 use core::ops::{Deref, Mul};
 use core::slice;
 use num_traits::Zero;
@@ -58,7 +59,6 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     }
 
     /// The shape of the output.
-    #[inline]
     pub(crate) fn out_shape(&self) -> &'j [usize] {
         self.out.axes.sizes
     }
@@ -142,7 +142,6 @@ pub(crate) struct Reduction<'a, 's, A> {
 }
 
 impl<A> Clone for Reduction<'_, '_, A> {
-    #[inline]
     fn clone(&self) -> Self {
         *self
     }
@@ -152,15 +151,20 @@ impl<A> Copy for Reduction<'_, '_, A> {}
 
 impl<A> ReadsNest for Reduction<'_, '_, A> {}
 
+/// The result of a half of a reduction: elements or numbers, which may be sent if the elements may. Private to the folder, so that
+/// no other type has it.
+pub(crate) trait HalfResult<A> {}
+
+impl<T> HalfResult<T> for Vec<T> {}
+impl<T> HalfResult<T> for Written<'_> {}
+
 /// Runs a half of a reduction. Not a closure, which might have state.
 pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> R;
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
-    /// So `R` has nothing but elements and numbers, which may be sent: the bound cannot say it, because it holds for sources with a
-    /// `Join` only.
     #[inline]
-    pub(crate) fn run_halves<R>(
+    pub(crate) fn run_halves<R: HalfResult<A>>(
         self,
         place: usize,
         scratch: &mut Scratch,
@@ -171,7 +175,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let [first, second] = self.halves(place, &mut second);
         match join {
             // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
-            // [`Store`], and copies of plain numbers, which both read. Results are as above.
+            // [`Store`], and copies of plain numbers, which both read. Results are elements, which the `Join` may send, or numbers.
             Some(join) => unsafe {
                 join.run(|| run(first, &mut Scratch::new()), || run(second, &mut Scratch::new()))
             },
@@ -179,13 +183,11 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         }
     }
 
-    #[inline]
     pub(crate) fn source(&self) -> &'a Source<'a, A> {
         self.pass.source
     }
 
     /// Whether the elements to combine are stored: those of an array, unchanged.
-    #[inline]
     pub(crate) fn is_stored(&self) -> bool {
         self.pass.source.is_stored() && self.pass.source.prepare.is_none()
     }
@@ -338,11 +340,11 @@ pub(crate) struct Compiled<'c, A> {
     pub(crate) reduce: for<'s> fn(Job<'_, 's, A>) -> Written<'s>,
 }
 
-/// What is compiled for elements `B`, if `A` is `B`.
+/// What is compiled for elements `B`, if `A` is `B` and plain numbers: other types may have lifetimes, which may differ.
 #[inline(always)]
 pub(crate) fn compiled_for<'a, A, B: 'static>(
     compiled: &'static Compiled<'static, B>,
 ) -> Option<&'a Compiled<'a, A>> {
-    // SAFETY: Both are one type, which has no lifetimes.
-    is_type::<A, B>().then(|| unsafe { &*core::ptr::from_ref(compiled).cast() })
+    // SAFETY: Both are one type, which has no lifetimes, because it is a plain number.
+    (is_type::<A, B>() && is_plain::<B>()).then(|| unsafe { &*core::ptr::from_ref(compiled).cast() })
 }
