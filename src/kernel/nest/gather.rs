@@ -17,7 +17,7 @@ use crate::kernel::memory::{CACHE_LINE, List};
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::simd::has_avx2;
 use core::mem::MaybeUninit;
-use core::ptr;
+use core::{ptr, slice};
 
 /// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
 const TILE_COPIES_BYTES: usize = 12 << 10;
@@ -115,7 +115,7 @@ unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
     // SAFETY: The caller promises the elements and the memory, and every part is within them.
     unsafe {
         match *axes {
-            [] => from.copy_to_nonoverlapping(to, size_of::<N>()),
+            [] => ptr::copy_nonoverlapping(from.cast::<N>(), to.cast(), 1),
             [row] => copy_rows::<N>(Axis { len: 1, from: 0, to: 0 }, row, from, to),
             [Axis { len, from: 0, to: width }, ref inner @ ..] if is_dense::<N>(inner, width) => {
                 gather_axes::<N>(inner, from, to);
@@ -156,12 +156,13 @@ unsafe fn copy_rows<N: Copy>(outer: Axis, row: Axis, from: *const u8, to: *mut u
         let (from, to) = (from.wrapping_offset(outer.from * i), to.wrapping_offset(outer.to * i));
         // SAFETY: The caller promises the elements and the memory.
         unsafe {
-            let (first, row) = (from.cast::<N>().read_unaligned(), to.cast::<N>());
+            let (first, row) = (from.cast::<N>(), to.cast::<N>());
             match stride {
                 _ if step != size => copy_column::<N>(from, stride, to, step, len),
                 // not by a copy of copies: most rows are too short for calls to copy memory
-                0 => (0..len).for_each(|i| row.add(i).write_unaligned(first)),
-                _ if stride == size && len > NARROW => from.copy_to_nonoverlapping(to, len * size_of::<N>()),
+                0 => slice::from_raw_parts_mut(row.cast::<MaybeUninit<N>>(), len)
+                    .fill(MaybeUninit::new(first.read_unaligned())),
+                _ if stride == size && len > NARROW => ptr::copy_nonoverlapping(first, row, len),
                 // strides that the compiler knows: it shuffles vectors
                 _ if stride == size => copy_column::<N>(from, size, to, size, len),
                 _ if stride == 2 * size => copy_column::<N>(from, 2 * size, to, size, len),
