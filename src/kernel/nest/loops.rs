@@ -234,7 +234,8 @@ pub(crate) struct Nest<'n, P> {
     pub(super) pass: P,
 }
 
-// SAFETY: A pass is `Send` only if threads may have the operands. Passes that know no types are not: see `halves`.
+// SAFETY: A pass is `Send` only if threads may have the operands. Of those that know no types, only `()` is, which `passes` makes for
+// the length of a call: for the others, see `halves`.
 unsafe impl<P: Send> Send for Nest<'_, P> {}
 
 impl<P> Deref for Nest<'_, P> {
