@@ -106,6 +106,8 @@ fn large_products_equal_loops() {
     // a matrix that all share
     matrices::<f32>([&[5], &[]], [20, 40, 24]);
     matrices::<f64>([&[], &[5]], [40, 24, 20]);
+    // few columns of each product, so that those of all products are columns with gaps
+    matrices::<f32>([&[], &[20]], [16, 16, 3]);
 }
 
 #[test]
@@ -359,7 +361,9 @@ impl One for First {
 /// Multiplication need not commute: where the factors of a product are swapped, those of its terms are not.
 #[test]
 fn factors_keep_their_order() {
-    for [rows, terms, columns] in [[2, 2, 2], [3, 5, 1], [9, 4, 3], [3, 70, 5], [1, 70, 3], [3, 70, 1]] {
+    for [rows, terms, columns] in
+        [[2, 2, 2], [3, 5, 1], [9, 4, 3], [3, 70, 5], [1, 70, 3], [2, 70, 1], [1, 70, 1]]
+    {
         for batches in [[&[3][..], &[3]], [&[3], &[]], [&[], &[3]]] {
             for (lie, other) in [(C, C), (F, Gap)] {
                 let operands = |bases: [&[usize]; 2]| {

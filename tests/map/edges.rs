@@ -124,6 +124,10 @@ fn five_operands_with_gaps() {
     let mut out = Array2::zeros((4, 305));
     broadcast_apply(&mut out, (&x, &x, &x, &x, &row), |out, a, b, c, d, e| *out = a + b + c + d + e).unwrap();
     assert_eq!(out, &x * 4.0 + row);
+    // rows of a transposed array that are longer than a tile
+    let (x, mut out) = (Array2::from_shape_fn((4000, 5), |(i, j)| 5 * i + j), Array2::zeros((5, 4000)));
+    broadcast_apply(&mut out, (&x.t(),), |out, x| *out = x + 1).unwrap();
+    assert_eq!(out, &x.t() + 1);
 }
 
 #[test]

@@ -179,6 +179,8 @@ fn wide_rows() {
     }
     assert_all::<f32>(&[2, 20_011], &[C, F]);
     assert_all::<i64>(&[20_011, 3], &[C, F]);
+    // one row is left of rows that are joined
+    assert_all::<i64>(&[8193, 8], &[C]);
 }
 
 #[test]
