@@ -218,9 +218,6 @@ fn join_row(nest: &ErasedNest, steps: &mut Steps, most: impl Fn(usize, usize) ->
         row -= 1;
         steps[row] = loops[row].part(most(row, len) / len);
         len *= steps[row];
-        if steps[row] < loops[row].len {
-            break;
-        }
     }
     (row, len)
 }

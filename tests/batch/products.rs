@@ -506,6 +506,10 @@ fn threads_round_as_one_does() {
         assert_eq!(row.par().vecmat(&y), row.vecmat(&y));
         assert_eq!(row.par().inner(&column), row.inner(&column));
     }
+    // three batch axes, the innermost of which threads cut
+    let (a, v) = (scrambled((101, 1, 7, 2, 2), 0.1), scrambled((101, 7, 2), 0.2));
+    let (x, y) = (a.batch::<Ix2>().unwrap(), v.batch::<Ix1>().unwrap());
+    assert_eq!(x.par().matvec(&y), x.matvec(&y));
 }
 
 /// The terms of a product are added pairwise, by each way and in each layout.

@@ -27,14 +27,10 @@ pub(crate) trait Rows {
     unsafe fn rows(&self, block: &Block);
 
     /// Whether `rows` clones the elements of the one input, if each output is made of one.
-    fn is_copy(&self) -> bool {
-        false
-    }
+    fn is_copy(&self) -> bool;
 
     /// What runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
-    fn join(&self) -> Option<Join> {
-        None
-    }
+    fn join(&self) -> Option<Join>;
 }
 
 /// [`Rows`] for an output with elements `T` and inputs with elements `E`.

@@ -65,8 +65,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
-    let are_many = out.len().saturating_mul(a.len_of(Axis(a.ndim() - 1))) > LIBRARY_MULTIPLICATIONS;
-    let are_joined = are_many && are_joined::<T>([a.shape(), b.shape()], axes);
+    let are_joined = are_joined::<T>(out.len(), [a.shape(), b.shape()], axes);
     if !are_joined && packed_into(out, (a, b), axes, |packed, way| way(packed)) {
         return;
     }
@@ -99,8 +98,7 @@ pub(crate) fn par_products_into<T: LinalgScalar + Send + Sync, D: Dimension, D2:
     (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
     axes: [usize; 3],
 ) {
-    let are_many = out.len().saturating_mul(a.len_of(Axis(a.ndim() - 1))) > LIBRARY_MULTIPLICATIONS;
-    let are_joined = are_many && are_joined::<T>([a.shape(), b.shape()], axes);
+    let are_joined = are_joined::<T>(out.len(), [a.shape(), b.shape()], axes);
     if !are_joined && packed_into(out, (a, b), axes, packed_in_halves) {
         return;
     }

@@ -23,7 +23,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimen
     let shapes = &[a.shape(), b.shape()];
     let sides = sides(shapes, axes);
     let way = match fixed(sides) {
-        _ if axes == VECTORS && sides[1] > 0 => each_product::<T, Dots>,
+        _ if axes == VECTORS => each_product::<T, Dots>,
         None if !is_small::<T>(sides) => return false,
         way => way.unwrap_or(in_order(sides)),
     };
@@ -73,12 +73,16 @@ pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
 }
 
 /// Whether batch axes along which one factor stays make the matrices larger, as [`matrices`](super::matrices) has them. One vector
-/// for all matrices is read from L1 either way.
-pub(super) fn are_joined<T: LinalgScalar>(shapes: [&[usize]; 2], axes: [usize; 3]) -> bool {
+/// for all matrices is read from L1 either way. Few multiplications are not worth the question.
+pub(super) fn are_joined<T: LinalgScalar>(results: usize, shapes: [&[usize]; 2], axes: [usize; 3]) -> bool {
+    let terms = shapes[0].last().copied().unwrap_or(0);
+    if results.saturating_mul(terms) <= LIBRARY_MULTIPLICATIONS {
+        return false;
+    }
     let len = |k: usize, i: usize| shapes[k].iter().rev().nth(axes[k + 1] + i).copied().unwrap_or(1);
     let most = shapes[0].len().max(shapes[1].len());
     let along = |k: usize| (0..most).filter(|&i| len(1 - k, i) == 1).map(|i| len(k, i)).product();
-    let (a, b, [rows, terms, columns]): (usize, usize, _) = (along(0), along(1), sides(&shapes, axes));
+    let (a, b, [rows, _, columns]): (usize, usize, _) = (along(0), along(1), sides(&shapes, axes));
     // columns of several products are neighbours if there is one of each
     let has_columns = columns == 1 || columns < LIBRARY_SIDE && suits_library::<T>([rows, terms, b]);
     let is_larger = a > 1 && (axes[2] == 2 || b > 1) || b > 1 && rows > 1 && has_columns;
