@@ -362,7 +362,7 @@ impl One for First {
 #[test]
 fn factors_keep_their_order() {
     for [rows, terms, columns] in
-        [[2, 2, 2], [3, 5, 1], [9, 4, 3], [3, 70, 5], [1, 70, 3], [2, 70, 1], [1, 70, 1]]
+        [[2, 2, 2], [3, 5, 1], [9, 4, 3], [3, 70, 5], [1, 70, 3], [3, 70, 1], [2, 70, 1], [1, 70, 1]]
     {
         for batches in [[&[3][..], &[3]], [&[3], &[]], [&[], &[3]]] {
             for (lie, other) in [(C, C), (F, Gap)] {
