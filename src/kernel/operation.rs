@@ -33,14 +33,11 @@ impl<A: Clone + Zero> Operation<A> for Plus {
     }
 }
 
-/// The operation of a closure.
-#[derive(Clone, Copy)]
-pub(crate) struct ClosureOp<F>(pub(crate) F);
-
-impl<A, F: Fn(A, A) -> A + Copy> Operation<A> for ClosureOp<F> {
+/// The operation of a closure. Not of any type that is `Fn`: only link-time optimisation inlines the call of a reference to a closure.
+impl<A, F: Fn(A, A) -> A> Operation<A> for &F {
     #[inline(always)]
     fn apply(self, a: A, b: A) -> A {
-        (self.0)(a, b)
+        (*self)(a, b)
     }
 }
 

@@ -7,7 +7,7 @@ use super::positions::{Then, positions};
 use super::{MeanElement, SumElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
-use crate::kernel::operation::{ClosureOp, Operation, Plus};
+use crate::kernel::operation::{Operation, Plus};
 use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
@@ -383,7 +383,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
         X: ReducedAxes<D>,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| reduce(source, &axes, &caller::REDUCE_AXES, identity))
+        self.source(&op, |source| reduce(source, &axes, &caller::REDUCE_AXES, identity))
     }
 
     /// The sum over every axis that broadcasting from `shape` to this source's shape repeats.
@@ -601,9 +601,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
         T: TargetShape,
         F: Fn(A, A) -> A + Sync,
     {
-        self.source(ClosureOp(&op), |source| {
-            reduce::<A, D, _>(source, &To(shape), &caller::REDUCE_TO, identity)
-        })
+        self.source(&op, |source| reduce::<A, D, _>(source, &To(shape), &caller::REDUCE_TO, identity))
     }
 
     /// [`sum_to`](Self::sum_to) the shape of an existing array, whose elements are overwritten.

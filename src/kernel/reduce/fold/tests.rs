@@ -3,7 +3,7 @@
 use super::*;
 use crate::kernel::memory::Buffer;
 use crate::kernel::nest::Cloned;
-use crate::kernel::operation::{ClosureOp, Plus};
+use crate::kernel::operation::Plus;
 use crate::kernel::tests::Random;
 use alloc::vec::Vec;
 
@@ -40,7 +40,7 @@ fn check<A: Copy + PartialEq + core::fmt::Debug, O: Operation<A>>(
 /// Folds blocks of numbers of one byte and of eight bytes.
 fn check_both(random: &mut Random, axes: &[(usize, bool)]) {
     check(random, Plus, |i| (i >> 20).cast_signed(), axes);
-    let op = ClosureOp(&u8::wrapping_add);
+    let op = &u8::wrapping_add;
     check(random, op, |i| i.to_le_bytes()[3], axes);
 }
 
@@ -92,7 +92,7 @@ fn one_lane_of_any_length() {
         let elements: Vec<u32> = (0..len).map(|_| random.next().to_le_bytes()[0].into()).collect();
         assert_eq!(result(Plus, &elements), elements.iter().sum(), "{len}");
         // an operation that finds each place
-        let op = ClosureOp(&|a: u32, b: u32| a.max(b));
+        let op = &|a: u32, b: u32| a.max(b);
         let mut lane = alloc::vec![1; len];
         lane[random.below(len)] = 2;
         assert_eq!(result(op, &lane), 2, "{len}");
