@@ -282,10 +282,12 @@ def write(file, text):
 
 
 def sentence(lines):
-    """What README says of row j."""
+    """What README says of the rows j and l."""
     _, plain, ours, *_ = lines["j", "built from nothing"]
     larger = lines["j", "stripped"][3].removeprefix("+")
-    return f"A program of 3 calls builds from nothing in {ours} of CPU time, with ndarray alone in {plain}, and is {larger} larger."
+    wine = lines["l", "built from nothing"][2]
+    return (f"A program of 3 calls builds from nothing in {ours} of CPU time, with ndarray alone in {plain}, and is {larger} larger.\n"
+            f"The example `wine`, which calls more, takes {wine}.")
 
 
 def main():

@@ -7,7 +7,7 @@
 //! a.broadcast_to([2, -1]).unwrap(); // no method named `broadcast_to` found
 //! ```
 //!
-//! The compiler says what is wrong of these, but not what to write:
+//! Of these, the compiler does not say what to write:
 //!
 //! | instead of | write | because |
 //! |---|---|---|
@@ -15,16 +15,34 @@
 //! | `let b = x.t().batch::<Ix2>()?;` | `let b = x.t().into_batch::<Ix2>()?;` | `batch` borrows the view, which is gone after this line |
 //! | `x.t().broadcast_to(…)` | `x.t().into_broadcast_to(…)` | the same |
 //! | `m.matmul(&w)` of a batch `m` and an array `w` | `m.matmul(&w.batch::<Ix2>()?)` | a batch says how many axes its base has |
+//! | `x.dot(&w)` with an `x` of three axes or more | `x.matmul(&w)`, or `x.matvec(&v)` | ndarray's `dot` multiplies one matrix; the error is an "overflow" |
+//! | `x.sum_axes(0, keepdims)`, `x.sum_axes(0, true)` | `x.sum_axes(keepdims(0))` | the axes say whether they stay |
+//! | `x.sum_axes(..)? > 3.0`, `let s: f64 = x.sum_axes(..)?;` | `x.sum_axes(..)?.into_scalar() > 3.0` | over all axes, the result is an array without axes, which holds one number |
 //! | `einsum("ij,jk->ik", …)` | `matmul`, or `fused(…).sum_axes(…)` | which axes are summed is checked when it compiles |
 //!
+//! For these, it proposes a method that compiles and means something else:
+//!
+//! | instead of | it proposes | write |
+//! |---|---|---|
+//! | `x.norm_axes(1)` | `sum_axes` | `fused(&x, \|x\| x * x).sum_axes(1)?.mapv(f64::sqrt)` |
+//! | `x.median_axes(1)`, `x.quantile_axes(1)` | `mean_axes` | the [recipe](crate::guide::recipes#medians) for medians |
+//! | `x.sort_axes(1)` | `sum_axes` | the [recipe](crate::guide::recipes#sorted-lanes) for sorted lanes |
+//! | `x.argsort_axes(1)` | `argmax_axes` | the same |
+//! | `x.cumsum_axes(1)` | `sum_axes` | `x.accumulate_axis_inplace(Axis(1), \|before, x\| *x += before)` of ndarray |
+//!
 //! ```
-//! use ndarray::{Array2, Ix2};
-//! use ndarray_broadcast::prelude::*;
+//! use ndarray::{array, Array2, Array3, Ix2};
+//! use ndarray_broadcast::{fused, keepdims, prelude::*};
 //!
 //! let (x, n) = (Array2::<f64>::ones((2, 3)), 4_usize);
 //! assert_eq!(x.broadcast_to((n, -1, -1))?.dim(), (4, 2, 3));
 //! let b = x.t().into_batch::<Ix2>()?;
 //! assert_eq!(b.matmul(&x.batch::<Ix2>()?)?.dim(), (3, 3));
+//! assert_eq!(Array3::ones((5, 4, 2)).matmul(&x)?.dim(), (5, 4, 3));
+//! assert_eq!(x.sum_axes(keepdims(0))?, array![[2.0, 2.0, 2.0]]);
+//! assert!(x.sum_axes(..)?.into_scalar() > 3.0);
+//! let norms = fused(&array![[3.0, 4.0]], |x| x * x).sum_axes(1)?.mapv(f64::sqrt);
+//! assert_eq!(norms, array![5.0]);
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
 //!

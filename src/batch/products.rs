@@ -41,6 +41,18 @@ macro_rules! products {
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
+/// A product has the type of its elements, as in NumPy, and so has each partial sum: of `i8`, they overflow as Rust's `+` and `*`
+/// do, with a panic in a debug build and silently in a release build. Convert both factors first:
+///
+/// ```
+/// use ndarray::array;
+/// use ndarray_broadcast::prelude::*;
+///
+/// let (x, w) = (array![[100_i8, 100]], array![[1_i8], [1]]);
+/// assert_eq!(x.mapv(i32::from).matmul(&w.mapv(i32::from))?, array![[200]]); // not -56
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the array.
 pub trait Products<A, D: Dimension>: Sealed {
     /// Where products are computed.

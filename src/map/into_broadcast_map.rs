@@ -24,7 +24,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     #[doc(hidden)]
     fn into_array<E: Dimension>(self) -> Array<A, E>;
 
-    /// Applies `f` to the elements of the array and of 1 to 5 further operands, all stretched to their joint shape.
+    /// Applies `f` to references to the elements of the array, although it goes in by value, and of 1 to 5 further operands, all
+    /// stretched to their joint shape.
     ///
     /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
     /// shares its memory; for up to 6 axes nothing is allocated. Otherwise, a further operand that is an `Array` or `ArcArray` of
@@ -130,6 +131,7 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     label = "expected an operand or a tuple of 1 to 5",
     note = "operands are `&a` for any kind of array `a`, an `ArrayView` by value such as `a.view()`, or an `Array` or \
             `ArcArray` of `{A}` by value",
+    note = "the closure takes references, to an element of the array and of each operand, and returns an element",
     note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
             `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
     note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions"

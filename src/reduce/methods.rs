@@ -179,13 +179,15 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     ///     Array2::<f64>::zeros((0, 3)).mean_axes(0).unwrap_err().to_string(),
     ///     "cannot take the mean of shape [0, 3] over axes [0]: there is no mean of 0 elements",
     /// );
-    /// assert_eq!(Array2::<f64>::zeros((0, 3)).mean_axes(1)?, Array1::zeros(0));
+    /// assert_eq!(Array2::<f64>::zeros((0, 0)).mean_axes(0)?, Array1::zeros(0));
+    /// assert_eq!(Array2::<f64>::zeros((0, 0)).mean_axis(ndarray::Axis(0)), None);
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
     ///
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
-    /// `f64` for integers. ndarray's `mean_axis`, which gives `None` for no elements and divides integers. Means over a mask
+    /// `f64` for integers. ndarray's `mean_axis`, which divides integers, and gives `None` wherever the axis has size 0: of a shape
+    /// (0, 0) too, whose mean over an axis has no element here. Means over a mask
     /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
     #[doc(alias("mean_axis", "average", "reduce_mean"))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
@@ -302,7 +304,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// `numpy.argmax(x, axis=1)`, and `torch.argmax(x, dim=1)`, which may give a later one of equal elements;
-    /// ndarray-stats `argmax`, as an index, for all axes.
+    /// ndarray-stats `argmax`, as an index, for all axes. Without NaN (`nanargmax`), and as an index of each axis
+    /// (`unravel_index`), it is a [recipe](crate::guide::recipes#the-position-of-the-largest-element).
     #[doc(alias("argmax", "argmax_skipnan", "nanargmax"))]
     fn argmax_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<usize, X::Left>>
     where
@@ -334,7 +337,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.argmin(x, axis=1)`, and `torch.argmin(x, dim=1)`, which may give a later one of equal elements.
+    /// `numpy.argmin(x, axis=1)`, and `torch.argmin(x, dim=1)`, which may give a later one of equal elements. Without NaN
+    /// (`nanargmin`), it is the [recipe](crate::guide::recipes#the-position-of-the-largest-element) with ∞ for -∞.
     #[doc(alias("argmin", "argmin_skipnan", "nanargmin"))]
     fn argmin_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<usize, X::Left>>
     where

@@ -28,7 +28,7 @@ mod tables;
 pub use choices::{Choices, Random, names};
 pub use lie::Lie;
 #[cfg(feature = "tests")]
-pub use messages::{Blocks, Said, assert_blocks, blocks, said};
+pub use messages::{Blocks, Said, assert_blocks, assert_sorted, bless, blocks, said};
 pub use model::{
     aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
     numbers_read, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,

@@ -4,7 +4,7 @@ use ndarray::ShapeError;
 use ndarray_broadcast::{BroadcastError, ErrorKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::time::Duration;
 use std::{env, fs, thread};
 
 /// What the crate says, below a call or the name of a test. An empty line ends a block.
@@ -14,21 +14,44 @@ fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../messages.txt")
 }
 
-/// The blocks of the table.
+/// The blocks of the table, in any order.
 ///
 /// # Panics
-/// If they are not sorted.
+/// If there is no table.
 pub fn blocks() -> Blocks {
-    let text = fs::read_to_string(path()).expect("a table");
+    read(&path())
+}
+
+fn read(path: &Path) -> Blocks {
+    let text = fs::read_to_string(path).expect("a table");
     let blocks = text.split("\n\n").map(str::trim_end).filter(|block| !block.is_empty());
     let blocks = blocks.map(|block| block.split_once('\n').unwrap_or((block, "")));
-    let blocks = blocks.map(|(first, rest)| (first.into(), rest.into())).collect();
-    assert!(env::var_os("BLESS").is_some() || text == joined(&blocks), "tests/messages.txt is not sorted");
-    blocks
+    blocks.map(|(first, rest)| (first.into(), rest.into())).collect()
 }
 
 fn joined(blocks: &Blocks) -> String {
     blocks.iter().map(|(first, rest)| format!("{first}\n{rest}\n")).collect::<Vec<_>>().join("\n")
+}
+
+fn is_blessed() -> bool {
+    env::var_os("BLESS").is_some()
+}
+
+/// Asserts that the table is as `BLESS=1` writes it: its blocks are in ascending order of their first lines. Only one test asks,
+/// so that a block in a wrong place is one failure.
+///
+/// # Panics
+/// With the line that differs.
+pub fn assert_sorted() {
+    let text = fs::read_to_string(path()).expect("a table");
+    let mut lines = joined(&blocks()).lines().map(String::from).collect::<Vec<_>>().into_iter();
+    let wrong = text.lines().enumerate().find(|(_, line)| lines.next().is_none_or(|sorted| sorted != *line));
+    let wrong = wrong.map(|(i, line)| (i + 1, line)).filter(|_| !is_blessed());
+    assert!(
+        wrong.is_none(),
+        "tests/messages.txt is not sorted by the first lines of its blocks, with an empty line between two \
+        blocks: this line is in the wrong place, or one of its block, or one is missing before it (`BLESS=1` sorts): {wrong:?}"
+    );
 }
 
 /// Asserts that the table has these blocks, or writes them with `BLESS=1`.
@@ -36,14 +59,10 @@ fn joined(blocks: &Blocks) -> String {
 /// # Panics
 /// With all lines that differ.
 pub fn assert_blocks(found: &Blocks) {
-    static TABLE: Mutex<()> = Mutex::new(());
-    let _table = TABLE.lock();
-    let mut expected = blocks();
-    if env::var_os("BLESS").is_some() {
-        expected.extend(found.clone());
-        return fs::write(path(), joined(&expected)).expect("the table can be written");
+    if is_blessed() {
+        return bless(&path(), found);
     }
-    let mut faults = String::new();
+    let (mut faults, expected) = (String::new(), blocks());
     for (first, rest) in found {
         let before = expected.get(first).map_or("", String::as_str);
         let only = |mark: &str, lines: &str, others: &str| {
@@ -51,10 +70,37 @@ pub fn assert_blocks(found: &Blocks) {
             lines.flat_map(|line| [mark, line, "\n"]).collect::<String>()
         };
         if before != rest {
-            faults.extend([first, "\n", &only("- ", before, rest), &only("+ ", rest, before)]);
+            let lines = only("- ", before, rest) + &only("+ ", rest, before);
+            let lines = if lines.is_empty() { "the same lines in another order\n" } else { &lines };
+            faults.extend([first, "\n", lines]);
         }
     }
     assert!(faults.is_empty(), "not as in tests/messages.txt, which `BLESS=1` writes:\n{faults}");
+}
+
+/// Writes these blocks over those of a table. One thread of one process writes at a time, as long as it has the file beside the
+/// table, and others always read a whole table.
+///
+/// # Panics
+/// If a file cannot be written, or another process has been writing for 10 seconds.
+pub fn bless(table: &Path, found: &Blocks) {
+    let own = table.with_extension("new");
+    let is_free = (0..1000).any(|_| {
+        let is_free = fs::File::create_new(&own).is_ok();
+        if !is_free {
+            thread::sleep(Duration::from_millis(10));
+        }
+        is_free
+    });
+    assert!(
+        is_free,
+        "another process is writing {}, or one has left it behind: then remove it",
+        own.display()
+    );
+    let mut blocks = read(table);
+    blocks.extend(found.clone());
+    fs::write(&own, joined(&blocks)).expect("the table can be written");
+    fs::rename(&own, table).expect("the table can be replaced");
 }
 
 /// What an error says: its kind and its message, and below them the shapes that `{:#}` draws.

@@ -48,9 +48,14 @@ pub fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
     sizes("n").flat_map(|n| sizes("m").map(move |m| [n, m])).collect()
 }
 
-/// All shapes with sizes up to `top` that `shape` can be when names stand for `names`.
+/// All shapes with sizes up to `top` that `shape` can be when names stand for `names`: without a known number of axes, those of up
+/// to 3 axes and sizes up to 3, and some of 4 axes.
 pub fn instances(shape: &PartialShape, names: Names, top: usize) -> Vec<Vec<usize>> {
-    shape.dims().expect("axes that are known").iter().fold(vec![vec![]], |shapes, dim| {
+    let Some(dims) = shape.dims() else {
+        let of = |ndim| product(&vec![if ndim < 4 { vec![0, 1, 2, 3] } else { vec![1, 2] }; ndim]);
+        return (0..=4).flat_map(of).collect();
+    };
+    dims.iter().fold(vec![vec![]], |shapes, dim| {
         let sizes: Vec<usize> = (0..=top).filter(|&size| covers(dim, names, size)).collect();
         shapes.iter().flat_map(|shape| sizes.iter().map(|&size| [&shape[..], &[size]].concat())).collect()
     })

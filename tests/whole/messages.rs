@@ -14,7 +14,8 @@ use ndarray_broadcast::{
     reduction_axes, resolve_target,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
-use std::fs;
+use std::path::Path;
+use std::{fs, thread};
 
 type Outcome = Result<(), BroadcastError>;
 
@@ -424,6 +425,26 @@ fn every_message() {
     }
     assert!(compared > 0);
     common::assert_blocks(&found);
+}
+
+#[test]
+fn the_table_is_sorted() {
+    common::assert_sorted();
+}
+
+#[test]
+fn writers_of_a_table_lose_no_block() {
+    let table = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("blocks-{}.txt", std::process::id()));
+    fs::write(&table, "").expect("an empty table");
+    thread::scope(|scope| {
+        for i in 0..8 {
+            let block = Blocks::from([(format!("to {i}"), "its message".into())]);
+            scope.spawn(|| common::bless(&table, &{ block }));
+        }
+    });
+    let text = fs::read_to_string(&table).expect("a table");
+    assert_eq!((text.matches("to ").count(), text.matches("its message").count()), (8, 8), "{text}");
+    fs::remove_file(&table).expect("the table can be removed");
 }
 
 /// A block of a test that is gone would stay in the table.

@@ -328,13 +328,12 @@ fn group<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A 
     results[0].clone()
 }
 
-/// [`group`] of any number of elements, in the same order.
+/// [`group`] of any number of elements from two on, in the same order.
 fn pairs<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
-    if let [element] = elements {
-        return element.clone();
-    }
     let (first, second) = elements.split_at(elements.len().next_power_of_two() / 2);
-    op.apply(pairs(op, first), pairs(op, second))
+    // not a call for each element, which would double the time of short lanes
+    let of = |part: &[A]| if let [element] = part { element.clone() } else { pairs(op, part) };
+    op.apply(of(first), of(second))
 }
 
 /// Reduces a lane, with several accumulators if it is long enough.
