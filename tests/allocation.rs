@@ -307,14 +307,16 @@ fn sums_of_up_to_6_axes_allocate_the_result_and_scratch_alone() {
     sums_are_free(&Ix6(3, 3, 3, 3, 3, 3), &Ix6(2, 9, 2, 9, 2, 9));
 }
 
-/// The memory of products beside the result is bounded by a constant, whatever the layout of the result, and where an operand is
-/// stretched along its terms.
+/// The memory of products beside the result is that of copies of what is stored, whatever the layout of the result. Of an operand that
+/// is stretched along its terms, one row is copied.
 #[test]
 fn products_need_little_memory() {
     fn product_into<D: Dimension>([a, b]: [&ArrayView2<'_, u8>; 2], out: &mut ArrayRef<u8, D>) {
+        let terms = a.ncols();
         let (a, b) = (a.batch::<Ix2>().expect("a base"), b.batch::<Ix2>().expect("a base"));
         let used = peak(|| a.apply_into(base_op::MatMul, &b, out).expect("a product"));
-        assert!(used <= 3 << 16, "{used} bytes");
+        // a copy of three rows, and one of a row
+        assert!(used <= (3 << 16) + if terms > 1 { 4 * terms } else { 0 }, "{used} bytes");
     }
     let n = 1 << 10;
     let (a, b) = (Array::<u8, _>::ones((n, 1)), Array::<u8, _>::ones((1, n)));

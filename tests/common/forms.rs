@@ -111,6 +111,10 @@ pub enum Destination {
     Batch,
     /// An array of square matrices, of as many rows as those of `x`.
     Squares,
+    /// An array with the shape of `x` without its last axis.
+    Rows,
+    /// An array with the shape of `x` without the axis before its last.
+    Columns,
 }
 
 /// An operation, and how it is called.
@@ -170,6 +174,8 @@ impl<A: Element> Form<A> {
             Destination::Whole => Some(shape.to_vec()),
             Destination::Batch => Some([&call.kept[..last], &shape[last..]].concat()),
             Destination::Squares => Some([&shape[..last], &shape[last - 1..last]].concat()),
+            Destination::Rows => Some(shape[..last].to_vec()),
+            Destination::Columns => Some([&shape[..last - 1], &shape[last..]].concat()),
         }
     }
 
@@ -522,13 +528,13 @@ pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
             => |of, _| &of.x * &of.y;
         "Batch::div" div Div Whole: c.x.batch_dyn(1)?, c.y.batch_dyn(1)?
             => |of, _| &of.x / &of.y;
-        "Batch::inner" inner Inner New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?
+        "Batch::inner" inner Inner Rows: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?
             => |of, _| dot(&of.x, &of.x);
         "Batch::outer" outer Outer New: c.x.batch_dyn(1)?, c.x.batch_dyn(1)?
             => |of, _| with_axis(&of.x, 0) * with_axis(&of.x, 1);
-        "Batch::matvec" matvec MatVec New: c.x.batch_dyn(2)?, c.without(2).batch_dyn(1)?
+        "Batch::matvec" matvec MatVec Rows: c.x.batch_dyn(2)?, c.without(2).batch_dyn(1)?
             => |of, _| dot(&of.x, &first(&of.x, 2));
-        "Batch::vecmat" vecmat VecMat New: c.without(1).batch_dyn(1)?, c.x.batch_dyn(2)?
+        "Batch::vecmat" vecmat VecMat Columns: c.without(1).batch_dyn(1)?, c.x.batch_dyn(2)?
             => |of, _| (&of.x * first(&of.x, 1)).sum_axis(Axis(of.x.ndim() - 2));
         "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.transposed().batch_dyn(2)?
             => |of, _| dot(&with_axis(&of.x, 1), &with_axis(&of.x, 2));

@@ -7,9 +7,10 @@ use common::probe::{
     self, Copied, Owned, Probe, Token, alive, base_operations_of_copied, forms_of_copied, forms_of_owned,
     honest, hooked, interrupted, lie, with_hook,
 };
+use common::{Choices, Lie, Random, Strided};
 use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView1, ArrayViewMut1, Ix1, Ix2, ShapeBuilder, s};
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{broadcast_map, fused};
+use ndarray_broadcast::{base_op, broadcast_map, fused};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -84,7 +85,7 @@ fn at_every_point() {
 }
 
 /// What the elements of outputs are before a call.
-const START: f64 = 1.0;
+const START: f64 = 0.5;
 
 /// A form of the table, over sets of axes, with a panic at each `step`-th point: each element of an output is as it was then, or has
 /// its result.
@@ -120,6 +121,67 @@ fn of_form<T: Token>(form: &Form<Probe<T>>, shape: (usize, usize), f_order: bool
         if !form.name.starts_with("Reduce::") {
             return;
         }
+    }
+}
+
+/// A product of random sides and layouts into an existing array, by one of the ways of the table in `kernel::product`, with a panic at
+/// one of its points.
+fn interrupted_product(random: &mut Random) {
+    let layouts = [Lie::C, Lie::C, Lie::F, Lie::Turned, Lie::Rows, Lie::Second, Lie::Reversed, Lie::Repeated];
+    let mut side = || random.pick(&[1, 1, 2, 2, 3, 4, 5, 7, 9, 17]);
+    let (batch, rows, columns) = (side(), side(), side());
+    let terms =
+        random.pick(&[1, 2, 3, 5, 8, 31, 63, 64, 65, 130, 200, 1100]).min(4000 / (rows * columns) + 2);
+    let (operation, is_par) = (random.below(4), random.one_in(2));
+    let mut operand = |base: &[usize]| {
+        let shape = [&[if random.one_in(3) { 1 } else { batch }], base].concat();
+        let layout = random.pick(&layouts).layout(&shape[usize::from(random.one_in(4))..]);
+        Strided::new(layout.for_copies(), |place| Copied::new(if place % 3 == 0 { 2.0 } else { 1.0 }))
+    };
+    let bases: [&[usize]; 3] = match operation {
+        0 => [&[rows, terms], &[terms, columns], &[rows, columns]],
+        1 => [&[rows, terms], &[terms], &[rows]],
+        2 => [&[terms], &[terms, columns], &[columns]],
+        _ => [&[terms], &[terms], &[]],
+    };
+    let (a, b) = (operand(bases[0]), operand(bases[1]));
+    let layout = random.pick(&layouts[..7]).layout(&[&[batch], bases[2]].concat());
+    let make = || Strided::new(layout.clone().for_copies(), |_| Copied::new(START));
+    let (a, b) = (a.view(), b.view());
+    let (a, b) = (a.batch_dyn(bases[0].len()).unwrap(), b.batch_dyn(bases[1].len()).unwrap());
+    macro_rules! into {
+        ($Op:ident, $out:expr) => {
+            if is_par {
+                a.par().apply_into(base_op::$Op, &b, $out)
+            } else {
+                a.apply_into(base_op::$Op, &b, $out)
+            }
+        };
+    }
+    let multiply = |out: &mut Strided<Copied>| {
+        match operation {
+            0 => into!(MatMul, &mut out.view_mut()),
+            1 => into!(MatVec, &mut out.view_mut()),
+            2 => into!(VecMat, &mut out.view_mut()),
+            _ => into!(Inner, &mut out.view_mut()),
+        }
+        .unwrap();
+    };
+    let (mut out, mut end) = (make(), make());
+    multiply(&mut end);
+    let points = 2 * end.view().len() * terms;
+    let fuse = random.below(points + 9);
+    interrupted(fuse, || multiply(&mut out));
+    for (x, end) in out.view().iter().map(Probe::value).zip(end.view().iter().map(Probe::value)) {
+        assert!(x == START || x == end, "{bases:?} {operation}: {x} between {START} and {end}");
+    }
+}
+
+#[test]
+fn products_leave_old_elements_and_results() {
+    let _turn = probe::turn();
+    for seed in common::sample(20, 0..20_000) {
+        interrupted_product(&mut Random::new(seed));
     }
 }
 

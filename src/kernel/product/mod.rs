@@ -10,9 +10,9 @@
 //! | once | rows, columns or terms with stride 0: computed once, by one of the ways above | equal terms in pairs |
 //!
 //! *Tiles*, and *dots* of a matrix, read contiguous rows and write contiguous results. Of small matrices with gaps, some products at
-//! a time are computed from copies and to a copy; larger ones are cut into blocks, along rows, columns and terms, where *tiles* and
-//! *dots* would halve them. So copies have a constant size, and the layout of the result does not change the order of addition,
-//! but for the library's: where a shared matrix makes the products rows of one, it is one product or several.
+//! a time are computed from copies and to a copy. Of larger ones, factors with gaps are copied whole, and some rows of the result at a
+//! time: copies are as large as what is stored, or of a constant size. Results are finished before they are stored, whatever panics.
+//! The layout of the result does not change the order of addition, but for the library's: where a shared matrix makes the products rows of one, it is one product or several.
 //! From 2^12 multiplications on, batch axes along which only one factor moves become rows or columns of larger products, where strides
 //! allow: of one matrix for all others, of some for several, and of pairs of vectors that broadcast on both sides. Where only a few
 //! columns of each product are neighbours, the library computes those of all products with gaps. A matrix of a size that the compiler
@@ -24,26 +24,25 @@ mod packed;
 mod tiles;
 
 use packed::{
-    Packed, Tiles, are_joined, each_dot, each_product, elements, fixed, in_order, is_small,
-    middle as middle_of, multiplications, packed_in_halves, packed_into, sides,
+    Packed, Tiles, are_joined, each_dot, each_product, elements, fixed, in_order, is_small, multiplications,
+    packed_in_halves, packed_into, sides,
 };
 use tiles::TERMS;
 
 use super::ensure;
 use super::map::copy_into;
 use super::nest::{
-    AxisSelection, BaseInputs, Cloned, FoldLoops, Inputs, MapElement, MapReduce, ROUNDS, Source, Threads,
-    WIDE, for_each_base, on_threads,
+    AxisSelection, BaseInputs, Cloned, FoldLoops, Inputs, MapElement, MapReduce, Source, Threads,
+    for_each_base, on_threads,
 };
 use super::operation::Plus;
 use super::reduce::{fold_of, into};
 use super::threads::{GRAIN, count, in_two};
-use alloc::vec;
 use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
     Array, ArrayBase, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray,
-    Dimension, Ix2, IxDyn, LinalgScalar, RawData,
+    Dimension, Ix2, IxDyn, LinalgScalar, RawData, Slice,
 };
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
@@ -342,11 +341,26 @@ fn multiply<T: LinalgScalar>(
         }
     }
     if terms > 1 && a.strides()[1] == 0 && b.strides()[0] == 0 {
-        multiply(a.split_at(Axis(1), 1).0, b.split_at(Axis(0), 1).0, out.view_mut(), swapped);
-        return out.map_inplace(|sum| *sum = repeated_sum(*sum, terms));
+        let product = |x, y| if swapped { y * x } else { x * y };
+        for ((i, j), out) in out.indexed_iter_mut() {
+            *out = repeated_sum(product(a[(i, 0)], b[(0, j)]), terms);
+        }
+        return;
     }
     if suits_library::<T>([rows, terms, columns]) {
         return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+    }
+    // copies of them would have more elements than are stored
+    for (axis, factor) in [a, b].into_iter().enumerate() {
+        if factor.shape()[axis] > 1 && overlaps(&factor) {
+            let middle = factor.shape()[axis] / 2;
+            let ((low, high), outs) = (factor.split_at(Axis(axis), middle), out.split_at(Axis(axis), middle));
+            for (part, out) in [(low, outs.0), (high, outs.1)] {
+                let (a, b) = if axis == 0 { (part, b) } else { (a, part) };
+                multiply(a, b, out, swapped);
+            }
+            return;
+        }
     }
     // so that of a vector and a reversed matrix the vector is copied
     if (if columns == 1 { a.strides()[1] } else { b.strides()[0] }) < 0 {
@@ -361,63 +375,44 @@ fn multiply<T: LinalgScalar>(
         // dot products read columns of the second matrix
         let (a, b, out) =
             if swapped { (b.reversed_axes(), a, out.reversed_axes()) } else { (a, b.reversed_axes(), out) };
-        return block(a, b, out, true, each_dot);
+        return contiguously(a, b, out, each_dot);
     }
     let sides = [rows, terms, columns];
     let tiles: fn(Packed<'_, T>) = each_product::<T, Tiles<true>>;
-    block(a, b, out, false, if swapped { tiles } else { fixed(sides).unwrap_or(in_order(sides)) });
+    contiguously(a, b, out, if swapped { tiles } else { fixed(sides).unwrap_or(in_order(sides)) });
 }
 
-/// Computes a block of a product. Where a matrix is not contiguous, the block is cut until the matrix is small, and copied. Cuts do
-/// not change the order of addition.
-fn block<T: LinalgScalar>(
+/// Computes a product by a way that reads and writes contiguous matrices. Factors that are not are copied, whole; the result is
+/// copied some rows at a time.
+fn contiguously<T: LinalgScalar>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     mut out: ArrayViewMut2<'_, T>,
-    are_dots: bool,
     way: fn(Packed<'_, T>),
 ) {
-    let (sides, terms, along) = ([out.nrows(), out.ncols()], a.ncols(), usize::from(!are_dots));
-    // more than these with few rows have so many terms that these can be cut
-    let most = LIBRARY_SIDE * ROUNDS * WIDE;
-    let is_large = |is_standard: bool, len: usize| !is_standard && len > most;
-    let cut = if is_large(out.is_standard_layout(), out.len()) {
-        Some(usize::from(sides[0] < sides[1]))
-    } else {
-        [&a, &b].into_iter().position(|factor| is_large(factor.is_standard_layout(), factor.len()))
-    };
-    if let Some(axis) = cut {
-        let axis = if sides[axis] > LIBRARY_SIDE { axis } else { 1 - axis };
-        let middle = (sides[axis] / 2).next_multiple_of(LIBRARY_SIDE);
-        let both = |a: [_; 2], b: [_; 2], out: (ArrayViewMut2<'_, T>, ArrayViewMut2<'_, T>)| {
-            block(a[0], b[0], out.0, are_dots, way);
-            block(a[1], b[1], out.1, are_dots, way);
-        };
-        if sides[axis] <= LIBRARY_SIDE {
-            let chunks = terms.div_ceil(TERMS).next_power_of_two() / 2;
-            let middle = if are_dots { middle_of(terms) } else { chunks * TERMS };
-            let mut sums = [T::zero(); LIBRARY_SIDE * LIBRARY_SIDE];
-            let mut high = ArrayViewMut2::from_shape(out.dim(), &mut sums[..out.len()]).expect("few sums");
-            let (a, b) = (a.split_at(Axis(1), middle), b.split_at(Axis(1 - along), middle));
-            both(a.into(), b.into(), (out.view_mut(), high.view_mut()));
-            out.zip_mut_with(&high, |low, &high| *low = *low + high);
-        } else if axis == 0 {
-            both(a.split_at(Axis(0), middle).into(), [b, b], out.split_at(Axis(0), middle));
-        } else {
-            both([a, a], b.split_at(Axis(along), middle).into(), out.split_at(Axis(1), middle));
-        }
-        return;
-    }
+    let ([rows, columns], terms) = ([out.nrows(), out.ncols()], a.ncols());
     let (a, b) = (contiguous(&a), contiguous(&b));
     let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return };
-    let sides = [sides[0], terms, sides[1]];
-    let multiply = |out: &mut [T]| way(Packed { a, b, out, sides, batch: &[], first: 0 });
+    let multiply = |a, rows, out: &mut [T]| {
+        way(Packed { a, b, out, sides: [rows, terms, columns], batch: &[], first: 0 });
+    };
     if let Some(out) = out.as_slice_mut() {
-        return multiply(out);
+        return multiply(a, rows, out);
     }
-    let mut copy = vec![T::zero(); out.len()];
-    multiply(&mut copy);
-    out.iter_mut().zip(&copy).for_each(|(out, &element)| *out = element);
+    let most = (LIBRARY_MULTIPLICATIONS / columns).max(LIBRARY_SIDE).min(rows);
+    let mut copy = Array::zeros((most, columns));
+    for (mut out, a) in out.axis_chunks_iter_mut(Axis(0), most).zip(a.chunks(most * terms)) {
+        let mut copy = copy.slice_axis_mut(Axis(0), Slice::from(..out.nrows()));
+        multiply(a, out.nrows(), copy.as_slice_mut().expect("whole rows"));
+        copy_into(&mut out, &copy);
+    }
+}
+
+/// Whether elements of the matrix share memory, of which there are many.
+fn overlaps<T>(matrix: &ArrayView2<'_, T>) -> bool {
+    let reach = |(&len, &stride): (&usize, &isize)| (len - 1) * stride.unsigned_abs();
+    let stored = 1 + matrix.shape().iter().zip(matrix.strides()).map(reach).sum::<usize>();
+    stored < matrix.len() && matrix.len() > LIBRARY_MULTIPLICATIONS
 }
 
 /// The sum of `count` equal terms, added in pairs.

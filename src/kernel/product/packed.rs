@@ -254,12 +254,16 @@ impl<T: LinalgScalar> Multiply<T> for Narrow {
             return;
         }
         let mut rows = a.iter().zip(b.chunks_exact(columns));
+        // stored when they are finished
+        let mut sums = [T::zero(); 8];
+        let sums = &mut sums[..columns];
         if let Some((&x, first)) = rows.next() {
-            out.iter_mut().zip(first).for_each(|(out, &y)| *out = x * y);
+            sums.iter_mut().zip(first).for_each(|(sum, &y)| *sum = x * y);
         }
         for (&x, row) in rows {
-            out.iter_mut().zip(row).for_each(|(out, &y)| *out = *out + x * y);
+            sums.iter_mut().zip(row).for_each(|(sum, &y)| *sum = *sum + x * y);
         }
+        out.copy_from_slice(sums);
     }
 }
 
@@ -308,7 +312,7 @@ fn pairwise<T: LinalgScalar>(x: &[T], y: &[T], multiply_both: impl FnOnce([Packe
 }
 
 /// Where a dot product is halved that has more terms than are added in registers.
-pub(super) fn middle(terms: usize) -> usize {
+fn middle(terms: usize) -> usize {
     (terms / 2).next_multiple_of(ROUNDS * WIDE)
 }
 
