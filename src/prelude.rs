@@ -55,5 +55,5 @@
 
 pub use crate::batch::{BatchAxes, IntoBatch, Products};
 pub use crate::map::{IntoBroadcastMap, Materialize, ParOperands};
-pub use crate::reduce::Reduce;
+pub use crate::reduce::{Reduce, Totals};
 pub use crate::view::{BroadcastAxes, BroadcastInDim, BroadcastTo, BroadcastToMatch, BroadcastView};

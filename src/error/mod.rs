@@ -162,7 +162,8 @@ pub enum ErrorKind {
     BaseSymbol,
     /// A symbol of a signature's result is in none of its operands.
     UnknownSymbol,
-    /// A mean is over no elements or over more than the type's largest number, or the type does not hold fractions.
+    /// A mean is over no elements or over more than the type's largest number, the type does not hold fractions, or a variance is
+    /// over too few elements for its `ddof`.
     NoMean,
     /// A maximum or minimum is over no elements.
     NoElements,

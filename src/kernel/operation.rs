@@ -16,6 +16,10 @@ pub trait Operation<A>: Copy {
     #[doc(hidden)]
     const IS_INLINED: bool = true;
 
+    /// Whether no other element can change a result, of an operation that has such results.
+    #[doc(hidden)]
+    const IS_FINAL: Option<fn(&A) -> bool> = None;
+
     #[doc(hidden)]
     fn apply(self, a: A, b: A) -> A;
 }

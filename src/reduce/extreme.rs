@@ -1,8 +1,7 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{Form, checked};
-use crate::error::caller::Caller;
+use super::passes::{Form, Words, checked, total};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::nest::Source;
 use crate::kernel::operation::Operation;
@@ -37,12 +36,23 @@ impl<A: PartialOrd> Operation<A> for Minimum {
 pub(super) fn extremes<A: Clone, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
     form: &F,
-    (caller, name): (&'static Caller, &str),
+    (caller, name): Words,
 ) -> Result<Array<A, F::Left>> {
     checked(source, form, caller, |reduction, result, builder| {
         check_elements(reduction.shape, result.len(), name, builder)?;
         Ok(if result.len() == 0 { result.cloned(&[]) } else { reduction.run(source, result, source.first()) })
     })
+}
+
+/// The extreme of all elements.
+///
+/// # Errors
+/// Those of [`extremes`].
+pub(super) fn total_extreme<A: Clone, D: Dimension>(source: &Source<'_, A>, words: Words) -> Result<A> {
+    if source.shapes().iter().any(|shape| shape.contains(&0)) {
+        return Ok(extremes::<A, D, _>(source, &.., words)?.into_scalar());
+    }
+    total::<A, D>(source, source.first())
 }
 
 /// Checks that each of so many results of a shape has elements.

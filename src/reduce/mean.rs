@@ -1,8 +1,7 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{CheckedReduction, Form, checked};
-use crate::error::caller::Caller;
+use super::passes::{CheckedReduction, Form, Words, checked, source_shape, total};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Source;
@@ -16,9 +15,27 @@ use ndarray::{Array, Dimension};
 pub(super) fn means<A: MeanElement, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
     form: &F,
-    (caller, name): (&'static Caller, &str),
+    (caller, name): Words,
 ) -> Result<Array<A, F::Left>> {
     checked(source, form, caller, |reduction, result, builder| mean(source, reduction, result, name, builder))
+}
+
+/// The mean of all elements.
+///
+/// # Errors
+/// Those of [`means`].
+pub(super) fn total_mean<A: MeanElement, D: Dimension>(source: &Source<'_, A>, words: Words) -> Result<A> {
+    let mut joint = None::<D>;
+    let elements = source_shape(source, &mut joint)?.iter().product();
+    let count = if holds_fractions::<A>() { A::from_usize(elements) } else { None };
+    if let Some(count) = count.filter(|count| is_finite(&(count.clone() / count.clone()))) {
+        let mean = total::<A, D>(source, A::zero())? / count;
+        if is_finite(&mean) {
+            return Ok(mean);
+        }
+    }
+    // an error, or elements to scale, or some that are not finite
+    Ok(means::<A, D, _>(source, &.., words)?.into_scalar())
 }
 
 /// Sums, each divided by the number of its elements.

@@ -4,6 +4,7 @@ use super::extreme::{Maximum, Minimum, extremes};
 use super::mean::means;
 use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::{Then, positions};
+use super::statistics::{Until, variances};
 use super::{MeanElement, SumElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
@@ -12,8 +13,10 @@ use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::{AsArrayRef, Bounds};
-use core::ops::Mul;
+use core::ops::{Mul, Sub};
 use ndarray::{Array, ArrayRef, Dimension};
+#[cfg(feature = "std")]
+use num_traits::{Float, FromPrimitive};
 
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
@@ -59,6 +62,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a source of elements `{A}` that can be reduced",
     label = "expected an array, or `fused(operands, closure)`",
+    note = "for `any` and `all`, compare elements in a closure: `fused(&x, |&x| x != 0.0).any_axes(…)`",
     note = "on several threads, `.par()`, elements and closures must be `Send` and `Sync`",
     note = "nor is an array of another version of ndarray: `cargo tree -d` shows whether there are two versions"
 )]
@@ -188,13 +192,163 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
     /// `f64` for integers. ndarray's `mean_axis`, which divides integers, and gives `None` wherever the axis has size 0: of a shape
     /// (0, 0) too, whose mean over an axis has no element here. Means over a mask
-    /// (`nanmean`), weighted means and variances (`var`, `std`) are [recipes](crate::guide::recipes).
+    /// (`nanmean`) and weighted means are [recipes](crate::guide::recipes).
     #[doc(alias("mean_axis", "average", "reduce_mean"))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
         A: MeanElement,
     {
         self.source(Plus, |source| means(source, &axes, (&caller::MEAN_AXES, "mean_axes")))
+    }
+
+    /// The variance over `axes`: the sum of the squared differences from the [mean](Self::mean_axes), divided by n − `ddof` for n
+    /// elements. `ddof` is 0 for the variance of these elements, and 1 for an estimate from a sample.
+    ///
+    /// The elements are read twice: for the mean, for which [`par`](Self::par) uses several threads, and for the differences. So
+    /// variances are exact far from zero. The results of [`fused`](crate::fused()) operands are computed twice, in a buffer of at
+    /// most 65,536 of them the second time. A NaN gives NaN.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Errors
+    /// As [`mean_axes`](Self::mean_axes), and then [`NoMean`](crate::ErrorKind::NoMean) unless `ddof` is below n.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, keepdims, prelude::*};
+    ///
+    /// let x = array![[1.0, 5.0, 3.0], [1e9, 1e9 + 1.0, 1e9 + 2.0]];
+    /// let rows: Array1<f64> = x.var_axes(1, 1.0)?;
+    /// assert_eq!(rows, array![4.0, 1.0]);
+    /// assert_eq!(x.var_axes(keepdims(1), 0.0)?, array![[8.0 / 3.0], [2.0 / 3.0]]);
+    /// assert_eq!(fused(&array![1_u8, 3], |&x| f32::from(x)).var_axes(.., 0.0)?.into_scalar(), 1.0);
+    /// assert_eq!(
+    ///     array![1.0].var_axes(0, 1.0).unwrap_err().to_string(),
+    ///     "cannot take the variance of shape [1] over axes [0]: expected `ddof` below the number of elements, 1",
+    /// );
+    /// assert!(Array2::<f64>::zeros((0, 3)).var_axes(0, 0.0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// ndarray's `var_axis`, of one axis; `numpy.var(x, axis=1, ddof=1)` and `torch.var(x, dim=1, correction=1)`, whose default
+    /// are 0 and 1. They give NaN or infinity where `ddof` is not below n, and NumPy gives `f64` for integers.
+    #[doc(alias("var", "var_axis", "variance"))]
+    fn var_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
+    where
+        A: MeanElement + Sub<Output = A> + PartialOrd,
+    {
+        variances(self, &axes, ddof)
+    }
+
+    /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes).
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Errors
+    /// Those of [`var_axes`](Self::var_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{keepdims, prelude::*};
+    ///
+    /// let x = array![[1.0, 5.0], [2.0, 2.0]];
+    /// assert_eq!(x.std_axes(1, 0.0)?, array![2.0, 0.0]);
+    /// let scores = (&x - &x.mean_axes(keepdims(0))?) / &x.std_axes(keepdims(0), 0.0)?;
+    /// assert_eq!(scores, array![[-1.0, 1.0], [1.0, -1.0]]);
+    /// assert!(x.std_axes(1, f64::NAN).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// ndarray's `std_axis`, of one axis; `numpy.std(x, axis=1)`; `torch.std(x, dim=1, correction=0)`.
+    #[cfg(feature = "std")]
+    #[doc(alias("std", "std_axis", "standard_deviation"))]
+    fn std_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
+    where
+        A: Float + FromPrimitive,
+    {
+        Ok(variances(self, &axes, ddof)?.mapv_into(A::sqrt))
+    }
+
+    /// Whether any element along `axes` is true.
+    ///
+    /// It stops early: elements are reduced by parts of at most 65,536, and where those before decide all results of a part, the next
+    /// ones are not read. The closure of [`fused`](crate::fused()) operands is not called for them, nor does it panic. The results
+    /// are the same on any number of threads.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes). Of no elements, none is true.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, keepdims, prelude::*};
+    ///
+    /// let mask = array![[true, false, false], [false, false, true]];
+    /// let columns: Array1<bool> = mask.any_axes(0)?;
+    /// assert_eq!(columns, array![true, false, true]);
+    /// let x = array![[1.0, f64::NAN], [2.0, 3.0]];
+    /// assert_eq!(fused(&x, |x| x.is_nan()).any_axes(keepdims(1))?, array![[true], [false]]);
+    /// assert_eq!(Array2::from_elem((2, 0), true).any_axes(1)?, array![false, false]);
+    /// assert!(mask.any_axes(2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// Numbers are compared in a closure:
+    /// ```compile_fail,E0277
+    /// # use ndarray_broadcast::prelude::*;
+    /// ndarray::array![1.0, 0.0].any_axes(0).unwrap();
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.any(x, axis=0)` and `torch.any(x, dim=0)`, where numbers other than zero are true; ONNX `ReduceMax` of `bool`.
+    #[doc(alias("any", "logical_or", "reduce_any"))]
+    fn any_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<bool, X::Left>>
+    where
+        Self: Reduce<bool, D>,
+    {
+        Reduce::<bool, D>::source(self, Until::<true>, |source| {
+            reduce(source, &axes, &caller::ANY_AXES, false)
+        })
+    }
+
+    /// Whether all elements along `axes` are true. It stops early, as [`any_axes`](Self::any_axes) does.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes). Of no elements, all are true.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array2};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (x, bound) = (array![[1.0, 2.0], [3.0, 4.0]], array![2.0, 9.0]);
+    /// assert_eq!(fused((&x, &bound), |x, b| x < b).all_axes(1)?, array![true, false]);
+    /// assert_eq!(Array2::from_elem((2, 0), false).all_axes(1)?, array![true, true]);
+    /// assert!(fused((&x, &array![1.0, 2.0, 3.0]), |x, b| x < b).all_axes(1).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.all(x, axis=1)` and `torch.all(x, dim=1)`, where numbers other than zero are true; ONNX `ReduceMin` of `bool`.
+    #[doc(alias("all", "logical_and", "reduce_all"))]
+    fn all_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<bool, X::Left>>
+    where
+        Self: Reduce<bool, D>,
+    {
+        Reduce::<bool, D>::source(self, Until::<false>, |source| {
+            reduce(source, &axes, &caller::ALL_AXES, true)
+        })
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
@@ -349,7 +503,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
         self.source(Minimum, |source| positions(source, visit, &axes, A::lt, caller))
     }
 
-    /// Combines all elements along `axes` with `op`: a product, or whether all are true.
+    /// Combines all elements along `axes` with `op`: a product, or an operation of your own.
     ///
     /// `op` must be associative and commutative. Elements are combined in an order that depends on shapes, strides, and the
     /// number and types of operands only. `identity` is the result where there is no element, and is never combined with one. For a
@@ -368,7 +522,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     ///
     /// let x = array![[1.0, 5.0], [3.0, 4.0]];
     /// assert_eq!(x.reduce_axes(-1, 1.0, |a, b| a * b)?, array![5.0, 12.0]);
-    /// assert_eq!(fused(&x, |&x| x > 2.0).reduce_axes(0, true, |a, b| a & b)?, array![false, true]);
+    /// assert_eq!(fused(&x, |&x| x as u8).reduce_axes(0, 0, |a, b| a | b)?, array![3, 5]);
     /// assert_eq!(
     ///     x.reduce_axes(2, 1.0, |a, b| a * b).unwrap_err().to_string(),
     ///     "cannot reduce shape [2, 2] over axes [2]: axis 2 is out of bounds for 2 axes of the array",
@@ -377,11 +531,11 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// The `reduce` of NumPy's ufuncs, such as `numpy.prod(x, axis=-1)`; `torch.prod`, `torch.all`; ndarray's `fold_axis`,
-    /// for one axis. With tuples, two statistics in one pass, such as `aminmax` and `var_mean`, and `logsumexp`: see the
+    /// The `reduce` of NumPy's ufuncs, such as `numpy.prod(x, axis=-1)`; `torch.prod`; ndarray's `fold_axis`,
+    /// for one axis. With tuples, two statistics in one pass, such as `aminmax`, and `logsumexp`: see the
     /// [recipes](crate::guide::recipes). Medians and quantiles are not reductions of this kind: `ndarray-stats` has them, and a
     /// [recipe](crate::guide::recipes#medians) shows one call.
-    #[doc(alias("fold_axis", "prod", "all", "any", "reduce_prod"))]
+    #[doc(alias("fold_axis", "prod", "reduce_prod"))]
     fn reduce_axes<X, F>(&self, axes: X, identity: A, op: F) -> Result<Array<A, X::Left>>
     where
         X: ReducedAxes<D>,

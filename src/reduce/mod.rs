@@ -4,7 +4,7 @@
 //! [`fused()`]; [`Par`](crate::Par) reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
 //! ```text
-//! elements, passes ← mean, extreme ← positions ← methods (the trait `Reduce`) ← sources (its implementations) → fused
+//! elements, passes ← mean, extreme ← positions, statistics ← methods (the trait `Reduce`) ← sources (its implementations), totals → fused
 //! ```
 //!
 //! Each view of the crate is linear in the array, and these are the adjoints:
@@ -23,7 +23,10 @@ mod methods;
 mod passes;
 mod positions;
 mod sources;
+mod statistics;
+mod totals;
 
 pub use elements::{MeanElement, SumElement};
 pub use fused::{Fused, fused};
 pub use methods::Reduce;
+pub use totals::Totals;

@@ -6,7 +6,7 @@ use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, NewBuilder, Result};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Added, AxisSelection, Source, Store};
-use crate::kernel::reduce::{into, to_new};
+use crate::kernel::reduce::{into, to_new, to_one};
 use crate::reserved::reserved;
 use crate::shape::{
     Axes, AxisMask, ReducedAxes, TargetShape, axis_numbers, check_sums, checked_joint_dim, placed_sum_order,
@@ -60,6 +60,9 @@ impl AxisSelection for AxisMask {
         self.contains(axis)
     }
 }
+
+/// The operation of a method as errors describe it, and a word for it.
+pub(super) type Words = (&'static Caller, &'static str);
 
 /// The shape of a result, and the axes of the source that it does not have. Without a set, these are the leading ones.
 type Checked<L> = Result<(L, Option<AxisMask>)>;
@@ -125,6 +128,15 @@ pub(super) fn reduce<A: Clone, D: Dimension, F: Form<D>>(
     empty: A,
 ) -> Result<Array<A, F::Left>> {
     checked(source, form, caller, |reduction, result, _| Ok(reduction.run(source, result, empty)))
+}
+
+/// Reduces all of a source to one element, with the bits of an array for it; `empty` is the result where there is no element.
+///
+/// # Errors
+/// Those of [`source_shape`].
+pub(super) fn total<A: Clone, D: Dimension>(source: &Source<'_, A>, empty: A) -> Result<A> {
+    let mut joint = None::<D>;
+    Ok(to_one(source, source_shape(source, &mut joint)?, empty))
 }
 
 /// Checks the shapes of a reduction, and calls `then` with it, with memory for its result, and with what builds an error.

@@ -6,10 +6,9 @@
 #![allow(clippy::needless_bitwise_bool, reason = "a mask is vectorised, and a choice is not")]
 
 use super::extreme::{check_elements, extremes};
-use super::passes::{builder, source_shape};
+use super::passes::{Words, builder, source_shape};
 use super::{Reduce, fused};
 use crate::error::Result;
-use crate::error::caller::Caller;
 use crate::kernel::nest::Source;
 use crate::kernel::reduce::to_new;
 use crate::reserved::reserved;
@@ -23,7 +22,7 @@ use ndarray::{Array, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimen
 /// both ways take about as long.
 const FEW: usize = 1 << 10;
 /// The most elements of a part: its ranks are stored, and so are the results of a closure.
-const PART: usize = 1 << 16;
+pub(super) const PART: usize = 1 << 16;
 /// Longer axes of a part are halved before those inside of them, so that its rows are long.
 const LONG: usize = 16;
 
@@ -41,7 +40,7 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     visit: VisitPart<'_, A>,
     axes: &X,
     exceeds: impl Fn(&A, &A) -> bool,
-    words: (&'static Caller, &str),
+    words: Words,
 ) -> Result<Array<usize, X::Left>> {
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
@@ -100,10 +99,25 @@ fn search<A: Clone + PartialOrd>(
     mut found: ArrayViewMutD<'_, usize>,
     visit: VisitPart<'_, A>,
 ) -> Result<()> {
+    for_each_part(shape, reduced, PART, |bounds| {
+        let start = reduced.named().fold(0, |start, axis| start * shape[axis] + bounds[axis].0);
+        let extremes = extremes.slice_each_axis(part(bounds, shape.len()));
+        let mut found = found.slice_each_axis_mut(part(bounds, shape.len()));
+        visit(bounds, &mut |elements| search_part(&elements, reduced, &extremes, &mut found, start))
+    })
+}
+
+/// Calls `then` with the bounds of each part of a shape, which has at most so many elements.
+pub(super) fn for_each_part(
+    shape: &[usize],
+    reduced: &AxisMask,
+    most: usize,
+    mut then: impl FnMut(&[Bounds]) -> Result<()>,
+) -> Result<()> {
     // The outermost long axis is halved, or else the longest. Of the reduced axes, it is the outermost, so that the positions in a
     // part are contiguous.
     let mut steps = shape.to_vec();
-    while steps.iter().product::<usize>() > PART {
+    while steps.iter().product::<usize>() > most {
         let outermost = reduced.named().find(|&axis| steps[axis] > 1);
         let candidates =
             || (0..shape.len()).filter(|&axis| !reduced.contains(axis) || Some(axis) == outermost);
@@ -118,10 +132,7 @@ fn search<A: Clone + PartialOrd>(
         let starts = (0..shape.len()).map(|axis| (axis, at[axis] * steps[axis]));
         let bounds: Vec<Bounds> =
             starts.map(|(axis, start)| (start, steps[axis].min(shape[axis] - start))).collect();
-        let start = reduced.named().fold(0, |start, axis| start * shape[axis] + bounds[axis].0);
-        let extremes = extremes.slice_each_axis(part(&bounds, shape.len()));
-        let mut found = found.slice_each_axis_mut(part(&bounds, shape.len()));
-        visit(&bounds, &mut |elements| search_part(&elements, reduced, &extremes, &mut found, start))?;
+        then(&bounds)?;
     }
     Ok(())
 }

@@ -2,12 +2,14 @@
 //! operation run it: random cases, panics at every point, threads, stacks, strides, bits, allocations, and shapes that mean harm.
 
 use crate::model::{numbers_read, without_axes};
-use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, LinalgScalar, Slice};
+use ndarray::{
+    Array, Array0, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, LinalgScalar, Slice, arr0,
+};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, base_op, broadcast_apply, broadcast_map, fused, keepdims};
-use num_traits::{FromPrimitive, Zero};
+use num_traits::{Float, FromPrimitive, Zero};
 use std::fmt;
-use std::ops::{Div, Mul};
+use std::ops::{Div, Mul, Sub};
 
 /// Elements of every form but the operations of [`base_op`].
 pub trait Element:
@@ -16,6 +18,7 @@ pub trait Element:
     + Zero
     + Mul<Output = Self>
     + Div<Output = Self>
+    + Sub<Output = Self>
     + PartialOrd
     + FromPrimitive
     + Send
@@ -235,7 +238,7 @@ macro_rules! forms {
 /// and which axes the result has.
 macro_rules! reductions {
     ($all:ident, $source_name:literal $is_par:literal $of:ident |$c:ident, $out:ident| $source:expr) => {
-        reductions! { @forms $all, $source_name $is_par $of, ($c, $out) $source;
+        reductions! { @forms $all, "Reduce::" $source_name $is_par $of, ($c, $out) $source;
             New sum_axes(&$c.axes) = Sum Left;
             New sum_axes(keepdims(&$c.axes)) = Sum Kept;
             New sum_axes(..) = Sum None;
@@ -259,12 +262,46 @@ macro_rules! reductions {
             Placed add_sum_in_dim_to($out, &$c.others) = Add Placed;
             New argmax_axes(&$c.axes).map(numbers) = ArgMax Left;
             New argmin_axes(keepdims(&$c.axes)).map(numbers) = ArgMin Kept;
+            New var_axes(&$c.axes, A::default()) = Var Left;
+            New var_axes(keepdims(..), third()) = VarThird Ones;
         }
     };
-    (@forms $all:ident, $source_name:literal $is_par:literal $of:ident, ($c:ident, $out:ident) $source:expr;
+    (@totals $all:ident, $source_name:literal $is_par:literal $of:ident |$c:ident, $out:ident| $source:expr) => {
+        reductions! { @forms $all, "Totals::" $source_name $is_par $of, ($c, $out) $source;
+            New sum().map(arr0) = Sum None;
+            New mean().map(arr0) = Mean None;
+            New max().map(arr0) = Max None;
+            New min().map(arr0) = Min None;
+            New reduce(A::default(), A::join).map(arr0) = Join None;
+        }
+    };
+    (@roots $all:ident, $source_name:literal $is_par:literal $of:ident |$c:ident, $out:ident| $source:expr) => {
+        reductions! { @forms $all, "Reduce::" $source_name $is_par $of, ($c, $out) $source;
+            New std_axes(&$c.axes, A::default()) = Std Left;
+            New std_axes(keepdims(..), A::default()) = Std Ones;
+        }
+    };
+    // of elements that are small or not: ones, which many tests have, decide nothing
+    (@truths $all:ident, $source_name:literal $is_par:literal $of:ident |$c:ident, $out:ident| $small:expr, $large:expr) => {
+        reductions! { @forms $all, "Reduce::" $source_name $is_par $of, ($c, $out) $large;
+            New any_axes(&$c.axes).map(as_elements) = AnyLarge Left;
+            New any_axes(keepdims(&$c.axes)).map(as_elements) = AnyLarge Kept;
+        }
+        reductions! { @forms $all, "Reduce::" $source_name $is_par $of, ($c, $out) $small;
+            New all_axes(keepdims(..)).map(as_elements) = AllSmall Ones;
+            New all_axes(&$c.axes).map(as_elements) = AllSmall Left;
+        }
+        reductions! { @forms $all, "Totals::" $source_name $is_par $of, ($c, $out) $large;
+            New any().map(as_element) = AnyLarge None;
+        }
+        reductions! { @forms $all, "Totals::" $source_name $is_par $of, ($c, $out) $small;
+            New all().map(as_element) = AllSmall None;
+        }
+    };
+    (@forms $all:ident, $family:literal $source_name:literal $is_par:literal $of:ident, ($c:ident, $out:ident) $source:expr;
         $($into:ident $method:ident ($($argument:tt)*) $(.map($numbers:ident))? = $how:ident $axes:ident;)*) => {$(
         $all.push(Form {
-            name: concat!("Reduce::", stringify!($method)),
+            name: concat!($family, stringify!($method)),
             call: ($source_name, stringify!($method($($argument)*))),
             is_par: $is_par,
             into: Destination::$into,
@@ -283,11 +320,29 @@ fn numbers<A: Element, D: Dimension>(positions: Array<usize, D>) -> Array<A, D> 
     positions.mapv(|position| A::from_usize(position).expect("a small number"))
 }
 
+/// Truth values as elements.
+fn as_element<A: Element>(holds: bool) -> Array0<A> {
+    arr0(A::from_u8(u8::from(holds)).expect("0 or 1"))
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a function for `map`")]
+fn as_elements<A: Element, D: Dimension>(hold: Array<bool, D>) -> Array<A, D> {
+    hold.mapv(|holds| as_element::<A>(holds).into_scalar())
+}
+
+fn is_large<A: Element>(x: &A) -> bool {
+    *x > A::from_u8(5).expect("a small number")
+}
+
+fn is_small<A: Element>(x: &A) -> bool {
+    !is_large(x)
+}
+
 fn three<A: Element>(a: &A, b: &A, c: &A) -> A {
     a.times(b) + c.clone()
 }
 
-/// How a reduction combines elements. `AddThird` adds a third of the sum.
+/// How a reduction combines elements. `AddThird` adds a third of the sum, and a third is the `ddof` of `VarThird`.
 #[derive(Clone, Copy)]
 enum How {
     Sum,
@@ -299,6 +354,11 @@ enum How {
     Join,
     ArgMax,
     ArgMin,
+    Var,
+    VarThird,
+    Std,
+    AnyLarge,
+    AllSmall,
 }
 
 /// The axes of a result: those that are not reduced, all with size 1 where they are reduced, none, all with size 1, or placed ones.
@@ -325,6 +385,22 @@ impl Axes {
     }
 }
 
+fn number(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+/// The sums of squared differences from the means, divided.
+#[allow(clippy::cast_precision_loss, reason = "few elements")]
+fn variances(of: &ArrayD<f64>, (sizes, places): (Vec<usize>, Vec<usize>), ddof: f64) -> Option<ArrayD<f64>> {
+    let means = reduced(of, How::Mean, (sizes.clone(), places.clone()), 0.0)?;
+    let mut squares = vec![0.0; means.len()];
+    for (number, &x) in numbers_read(of.shape(), &sizes, &places).zip(of) {
+        squares[number] += (x - means.as_slice()?[number]).powi(2);
+    }
+    let freedom = of.len() as f64 / means.len() as f64 - ddof;
+    Some(ArrayD::from_shape_vec(sizes, squares).expect("as many means") / freedom)
+}
+
 /// Combines elements one after the other.
 fn reduced(
     of: &ArrayD<f64>,
@@ -332,6 +408,16 @@ fn reduced(
     (sizes, places): (Vec<usize>, Vec<usize>),
     start: f64,
 ) -> Option<ArrayD<f64>> {
+    match how {
+        How::Var => return variances(of, (sizes, places), 0.0),
+        How::VarThird => return variances(of, (sizes, places), third()),
+        How::Std => return Some(variances(of, (sizes, places), 0.0)?.mapv(f64::sqrt)),
+        How::AnyLarge | How::AllSmall => {
+            let count_large = reduced(&of.mapv(|x| number(is_large(&x))), How::Sum, (sizes, places), start);
+            return Some(count_large?.mapv(|count| number((count > 0.0) == matches!(how, How::AnyLarge))));
+        }
+        _ => {}
+    }
     let mut results = vec![None; sizes.iter().product()];
     // of each result so far: the number of elements, and the position of the extreme
     let mut positions = vec![(0.0, 0.0); results.len()];
@@ -360,6 +446,7 @@ fn reduced(
         How::Mean => result.map(|sum| sum / count),
         How::Max | How::Min => result,
         How::ArgMax | How::ArgMin => result.map(|_| position),
+        _ => unreachable!("they returned"),
     };
     let results: Option<Vec<f64>> = results.into_iter().zip(positions).map(finished).collect();
     Some(ArrayD::from_shape_vec(sizes, results?).expect("as many results"))
@@ -406,8 +493,35 @@ pub fn forms<A: Element>() -> Vec<Form<A>> {
     reductions!(all, "fused of two" true two |c, out| fused((&c.x, &c.y), A::times).par());
     reductions!(all, "fused of three" false three_of |c, out| fused((&c.y, &c.x, &c.y), three));
     reductions!(all, "fused of three" true three_of |c, out| fused((&c.y, &c.x, &c.y), three).par());
+    reductions!(@totals all, "fused of one" false one |c, out| fused(&c.x, A::clone));
+    reductions!(@totals all, "fused of one" true one |c, out| fused(&c.x, A::clone).par());
+    reductions!(@totals all, "fused of two" false two |c, out| fused((&c.x, &c.y), A::times));
+    reductions!(@totals all, "fused of two" true two |c, out| fused((&c.x, &c.y), A::times).par());
+    truths(&mut all);
     maps(&mut all);
     batches(&mut all);
+    all
+}
+
+/// Whether any or all elements hold.
+fn truths<A: Element>(all: &mut Vec<Form<A>>) {
+    reductions!(@truths all, "fused of one" false one |c, out| fused(&c.x, is_small), fused(&c.x, is_large));
+    reductions!(@truths all, "fused of one" true one |c, out| fused(&c.x, is_small).par(), fused(&c.x, is_large).par());
+    reductions!(@truths all, "fused of two" false two |c, out|
+        fused((&c.x, &c.y), |x: &A, y: &A| is_small(&x.times(y))),
+        fused((&c.x, &c.y), |x: &A, y: &A| is_large(&x.times(y))));
+    reductions!(@truths all, "fused of two" true two |c, out|
+        fused((&c.x, &c.y), |x: &A, y: &A| is_small(&x.times(y))).par(),
+        fused((&c.x, &c.y), |x: &A, y: &A| is_large(&x.times(y))).par());
+}
+
+/// The forms for elements that have roots.
+pub fn roots<A: Element + Float>() -> Vec<Form<A>> {
+    let mut all = Vec::new();
+    reductions!(@roots all, "array" false one |c, out| c.x.view());
+    reductions!(@roots all, "array" true one |c, out| c.x.par());
+    reductions!(@roots all, "fused of two" false two |c, out| fused((&c.x, &c.y), A::times));
+    reductions!(@roots all, "fused of two" true two |c, out| fused((&c.x, &c.y), A::times).par());
     all
 }
 

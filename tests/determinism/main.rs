@@ -234,7 +234,8 @@ fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbe
     let (par, serial): (Vec<_>, Vec<_>) = forms::<A>().into_iter().partition(|form| form.is_par);
     let own_forms = forms::<Own<A>>();
     let is_small = case.shape.iter().product::<usize>() <= SMALL;
-    let is_reduction = |form: &&Form<A>| form.name.starts_with("Reduce::");
+    let is_reduction =
+        |form: &&Form<A>| form.name.starts_with("Reduce::") || form.name.starts_with("Totals::");
     for form in serial.iter().filter(is_reduction) {
         let is_same = |par: &&Form<A>| (par.name, par.call) == (form.name, form.call);
         let par = par.iter().find(is_same).expect("a parallel form");

@@ -1,15 +1,6 @@
 // Included, so that rustfmt leaves the lines as the guide has them.
 // Copies:
 
-/// The mean and the variance of each column.
-fn mean_and_variance(
-    x: &ArrayRef2<f64>,
-) -> Result<(Array1<f64>, Array1<f64>), BroadcastError> {
-    let mean = x.mean_axes(keepdims(0))?;
-    let variance = fused((x, &mean), |x, mean| (x - mean) * (x - mean)).mean_axes(0)?;
-    Ok((mean.remove_axis(Axis(0)), variance))
-}
-
 type Moments = (f64, f64, f64); // how many, their mean, their squared deviations from it
 
 /// The moments of two parts. The mean is weighted, which keeps an infinity of either part.

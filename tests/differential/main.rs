@@ -99,6 +99,7 @@ fn compare(case: &Case) {
         "counts" => sums::counts(case),
         "special_numbers" => sums::special_numbers(case),
         "recipes" => recipes::check(case),
+        "statistics" => recipes::statistics(case),
         "axis_sets" => sums::axis_sets(case),
         "maps" => operations::passes(case),
         "sum_of_products" => operations::sum_of_products(case),

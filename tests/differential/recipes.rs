@@ -3,7 +3,7 @@
 use super::{assert_near, texts};
 use common::Case;
 use half::bf16;
-use ndarray::{Array1, Array2, ArrayRef2, ArrayView2, Axis, ShapeBuilder, s};
+use ndarray::{Array, Array1, Array2, ArrayRef2, ArrayView2, Axis, Dimension, ShapeBuilder, s};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, fused, keepdims};
 
@@ -16,7 +16,7 @@ fn the_guide_has_these_functions() {
     for function in &functions {
         assert!(guide.contains(function), "the guide has another:\n{function}");
     }
-    assert_eq!(functions.len(), 13);
+    assert_eq!(functions.len(), 12);
 }
 
 /// 1,000 terms of a type with 8 bits: the sum is rounded once.
@@ -59,11 +59,10 @@ pub(super) fn check(case: &Case) {
         positions(here!(x.argmin_axes(1)), "argmin");
         let near = |found: Array1<f64>, field: &str| assert_near(found.iter(), &texts(case, field), field);
         if x.nrows() == 0 && x.ncols() > 0 {
-            assert!(mean_and_variance(&x).is_err(), "no mean of no elements");
+            assert!(x.mean_axes(0).is_err() && x.var_axes(0, 0.0).is_err(), "no mean of no elements");
         } else {
-            let (mean, variance) = here!(mean_and_variance(&x)).unwrap();
-            near(mean, "mean");
-            near(variance, "var");
+            near(x.mean_axes(0).unwrap(), "mean");
+            near(here!(x.var_axes(0, 0.0)).unwrap(), "var");
             let moments = moments(&x).unwrap();
             near(moments.mapv(|(_, mean, _)| mean), "mean");
             near(moments.mapv(|(count, _, squares)| squares / count), "var");
@@ -72,6 +71,49 @@ pub(super) fn check(case: &Case) {
         near(log_sum_exp_once(&x).unwrap().remove_axis(Axis(1)), "logsumexp");
         near(here!(softmax(&x)).unwrap().flatten().to_owned(), "softmax");
         near(softmax_once(&x).unwrap().flatten().to_owned(), "softmax");
+    });
+}
+
+/// Whether an array has the recorded numbers, or none where there are none.
+fn assert_statistic<D: Dimension>(case: &Case, field: &str, found: Result<Array<f64, D>, BroadcastError>) {
+    if case.get(field).is_null() {
+        return assert!(found.is_err(), "{field} of too few elements");
+    }
+    assert_near(found.unwrap().iter(), &texts(case, field), field);
+}
+
+pub(super) fn statistics(case: &Case) {
+    let size = |axis: usize| case.shape("shape")[axis];
+    let x = Array2::from_shape_vec((size(0), size(1)), texts(case, "values")).unwrap();
+    in_layouts(&x, |x| {
+        let y = x.slice(s![..;-1, ..]);
+        let mask = broadcast_map((&x, &y), |x, y| x > y).unwrap();
+        assert_statistic(case, "columns", here!(x.var_axes(0, 0.0)));
+        assert_statistic(case, "all", here!(x.var_axes([0, 1], 1.0)));
+        assert_statistic(case, "roots", here!(x.std_axes(1, 0.0)));
+        assert_statistic(case, "rows", here!(x.var_axes(keepdims(-1), 0.0)));
+        assert_statistic(case, "root", here!(x.std_axes(.., 1.0)));
+        assert_statistic(case, "samples", here!(x.std_axes(keepdims(-1), 1.0)));
+        let number = |holds: bool| f64::from(u8::from(holds));
+        let numbers = |hold: Array1<bool>| hold.mapv(number);
+        assert_statistic(case, "any", here!(mask.any_axes(-1)).map(numbers));
+        assert_statistic(case, "every", here!(mask.all_axes(-1)).map(numbers));
+        let any = here!(fused((&x, &y), |x, y| x > y).any()).unwrap();
+        let all = here!(fused((&x, &y), |x, y| x > y).all()).unwrap();
+        assert_eq!(here!(mask.any_axes([0, 1])).unwrap().into_scalar(), any);
+        assert_eq!(here!(mask.all_axes(..)).unwrap().into_scalar(), all);
+        let found = [any, any, all, all].map(number);
+        let expected: Vec<f64> = texts(case, "total");
+        assert_eq!(found[..expected.len()], expected[..]);
+        let found = [
+            here!(fused((&x, &y), |x, y| (x - y) * (x - y)).sum()),
+            here!(fused((&x, &y), |x, y| (x - y) * (x - y)).mean()),
+            here!(fused((&x, &y), |x, y| f64::abs(x - y)).max()),
+            here!(fused((&x, &y), |x, y| f64::abs(x - y)).min()),
+        ];
+        let expected: Vec<f64> = texts(case, "distances");
+        let found: Vec<f64> = found.into_iter().flatten().take(expected.len()).collect();
+        assert_near(found.iter(), &expected, "distances");
     });
 }
 

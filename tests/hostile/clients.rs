@@ -12,6 +12,8 @@ pub(crate) fn rows(t: &mut Table) {
     by_value(t);
     reductions(t);
     means(t);
+    statistics(t);
+    totals(t);
     extremes_to(t);
     extremes(t);
     placed(t);
@@ -126,6 +128,54 @@ fn means(t: &mut Table) {
     t.call(name, || hollow().mean_to((0, 1))).is(Ok(Array2::zeros((0, 1))));
     t.call(name, || hollow().mean_to(())).refused(ErrorKind::NoMean);
     t.call(name, || array![u8::MAX].mean_to(())).refused(ErrorKind::NoMean);
+}
+
+fn statistics(t: &mut Table) {
+    let hollow = || Array2::<f64>::zeros((0, LIMIT));
+    let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
+    let every = (0..MANY).collect::<Vec<_>>();
+    let name = "Reduce::var_axes";
+    t.call(name, || many.var_axes(&every, 0.0)).is(Ok(arr0(21.25).into_dyn()));
+    t.call(name, || many.var_axes(AxisSet::default(), 0.0)).gives(|zeros| zeros.iter().all(|&x| x == 0.0));
+    t.call(name, || fused(&many, |x| *x).var_axes(.., 0.0)).is(Ok(arr0(21.25)));
+    t.call(name, || hollow().var_axes(1, f64::NAN)).is(Ok(Array1::zeros(0)));
+    t.call(name, || hollow().var_axes(.., 0.0)).refused(ErrorKind::NoMean);
+    t.call(name, || many.var_axes(.., f64::NAN)).refused(ErrorKind::NoMean);
+    t.call(name, || array![i64::MAX].var_axes(0, 0)).refused(ErrorKind::NoMean);
+    t.call(name, || hollow().var_axes(-3, 0.0)).refused(ErrorKind::AxisOutOfBounds);
+    let name = "Reduce::std_axes";
+    t.call(name, || many.std_axes(.., 0.0)).is(Ok(arr0(21.25_f64.sqrt())));
+    t.call(name, || many.std_axes(&every, 16.0)).refused(ErrorKind::NoMean);
+    t.call(name, || hollow().std_axes(keepdims(1), 0.0)).is(Ok(Array2::zeros((0, 1))));
+    let name = "Reduce::any_axes";
+    t.call(name, || fused(&many, |x| *x > 15.0).any_axes(&every)).is(Ok(arr0(true).into_dyn()));
+    t.call(name, || fused(&hollow(), |_| true).any_axes(1)).is(Ok(Array1::from_elem(0, false)));
+    t.call(name, || fused(&hollow(), |_| true).any_axes(0)).refused(ErrorKind::TooLarge);
+    t.call(name, || fused(&hollow(), |_| true).any_axes(2)).refused(ErrorKind::AxisOutOfBounds);
+    let name = "Reduce::all_axes";
+    t.call(name, || fused(&many, |x| *x > 1.0).all_axes(&every)).is(Ok(arr0(false).into_dyn()));
+    t.call(name, || fused(&hollow(), |_| false).all_axes(..)).is(Ok(arr0(true)));
+    t.call(name, || fused(&hollow(), |_| false).all_axes(-3)).refused(ErrorKind::AxisOutOfBounds);
+}
+
+fn totals(t: &mut Table) {
+    let (many, hollow) = (many().mapv(|x| f64::from(i8::try_from(x).unwrap())), Array2::zeros((0, LIMIT)));
+    let (of_many, of_none) = (fused((&many, &many), |x, y| x * y), fused(&hollow, |x: &f64| *x));
+    t.call("Totals::sum", || of_many.sum()).is(Ok(1496.0));
+    t.call("Totals::sum", || of_none.par().sum()).is(Ok(0.0));
+    t.call("Totals::sum", || fused((&hollow, &many), |x, _| *x).sum()).refused(ErrorKind::Overflow);
+    t.call("Totals::mean", || of_many.mean()).is(Ok(93.5));
+    t.call("Totals::mean", || of_none.mean()).refused(ErrorKind::NoMean);
+    t.call("Totals::mean", || fused(&many, |_| i64::MAX).mean()).refused(ErrorKind::NoMean);
+    t.call("Totals::max", || of_many.max()).is(Ok(256.0));
+    t.call("Totals::max", || of_none.max()).refused(ErrorKind::NoElements);
+    t.call("Totals::min", || of_many.par().min()).is(Ok(1.0));
+    t.call("Totals::min", || of_none.min()).refused(ErrorKind::NoElements);
+    t.call("Totals::any", || fused(&hollow, |_| true).any()).is(Ok(false));
+    t.call("Totals::all", || fused(&hollow, |_| false).all()).is(Ok(true));
+    t.call("Totals::all", || fused(&many, |x| *x > 1.0).all()).is(Ok(false));
+    t.call("Totals::reduce", || of_many.reduce(0.0, f64::max)).is(Ok(256.0));
+    t.call("Totals::reduce", || of_none.reduce(7.0, f64::max)).is(Ok(7.0));
 }
 
 fn extremes_to(t: &mut Table) {

@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use crate::{LIMIT, many};
-use common::forms::{Call, Form, base_operations, forms};
+use common::forms::{Call, Form, base_operations, forms, roots};
 use ndarray::{ArrayD, ArrayView, ArrayViewD, ShapeBuilder, arr0};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const OTHERS: [&str; 7] = [
 ];
 
 pub(crate) fn rows(table: &mut Table) {
-    let all_forms = forms();
+    let all_forms: Vec<_> = forms().into_iter().chain(roots()).collect();
     let many = many().mapv(|x| f64::from(i32::try_from(x).unwrap()));
     let (one, empty) = (arr0(1.0).into_dyn(), ArrayD::zeros(&[0; 4][..]));
     let hollow = ArrayView::from_shape([0, LIMIT].strides([isize::MIN.cast_unsigned(), 0]), &[]).unwrap();
@@ -62,12 +62,12 @@ fn row(table: &mut Table, form: &Form<f64>, call: &Call<'_, f64>) {
 
 /// The operations of the table. `strides.rs` calls all of them, too.
 pub(crate) fn names() -> BTreeSet<&'static str> {
-    forms::<f64>().iter().chain(&base_operations()).map(|form| form.name).collect()
+    forms::<f64>().iter().chain(&roots()).chain(&base_operations()).map(|form| form.name).collect()
 }
 
 /// Each operation on elements stands in the table, by which it is tried with panics, on threads and for its allocations.
 pub(crate) fn assert_complete(public: &str) {
-    let families = ["Batch::", "Products::", "Reduce::", "Materialize::", "IntoBroadcastMap::"];
+    let families = ["Batch::", "Products::", "Reduce::", "Totals::", "Materialize::", "IntoBroadcastMap::"];
     let functions = ["broadcast_map", "broadcast_apply"];
     let is_operation = |name: &&str| {
         functions.contains(name)

@@ -13,16 +13,19 @@ use std::time::Duration;
 /// The system's allocator, which remembers the largest allocation.
 struct Watching;
 
-/// In bytes, of all threads.
+/// In bytes, of all threads. What the system refused, as it does `isize::MAX` truth values, is none.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: Every call goes to `System` unchanged, which keeps the contract; remembering does not allocate.
 #[allow(unsafe_code, reason = "an allocator cannot be written without")]
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Relaxed);
         // SAFETY: The caller keeps the contract of `alloc`, which is that of `System`.
-        unsafe { System.alloc(layout) }
+        let pointer = unsafe { System.alloc(layout) };
+        if !pointer.is_null() {
+            LARGEST.fetch_max(layout.size(), Relaxed);
+        }
+        pointer
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {

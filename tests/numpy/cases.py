@@ -147,8 +147,6 @@ def reductions(rng):
             return x.sum(tuple(axes))
         if op == "max" and last:
             CALLS.run("x.min(axis=-1)", x=floats)
-        if op == "prod" and last:
-            CALLS.run("mask.any(axis=-1)", mask=floats == 2)
         call = f"x.{op}(axis=-1)" if last else f"x.{op}(axis)"
         return CALLS.run(call, x=floats, axis=tuple(axes))
 
@@ -203,6 +201,50 @@ def recipes(rng):
             "var": CALLS.run("x.var(axis=0)", x=x) if has_rows else [],
             "logsumexp": CALLS.run("np.logaddexp.reduce(x, axis=-1)", x=x),
             "softmax": np.ravel(total / total.sum(axis=-1, keepdims=True)),
+        }
+
+    case, expected = recipe_case(rng, results)
+
+    def of_numpy():
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return expected()
+
+    return case, of_numpy
+
+
+def statistics(rng):
+    """Variances, truth values and totals, of a matrix and of its rows in the other order."""
+
+    def results(x):
+        y = x[::-1]
+        mask, (rows, columns) = x > y, x.shape
+
+        def variance(call, results, elements, ddof=0):
+            """None where there are too few elements for a result."""
+            if results > 0 and elements <= ddof:
+                return None
+            return np.ravel(CALLS.run(call, x=x)) if results else []
+
+        distances = [CALLS.run("((x - y) ** 2).sum()", x=x, y=y)]
+        if x.size > 0:
+            distances.append(CALLS.run("((x - y) ** 2).mean()", x=x, y=y))
+            distances += [CALLS.run("np.abs(x - y).max()", x=x, y=y), CALLS.run("np.abs(x - y).min()", x=x, y=y)]
+        return {
+            "columns": variance("x.var(axis=0)", columns, rows),
+            "all": variance("x.var(axis=(0, 1), ddof=1)", 1, x.size, 1),
+            "rows": variance("x.var(axis=-1, keepdims=True)", rows, columns),
+            "roots": variance("x.std(axis=1)", rows, columns),
+            "root": variance("x.std(ddof=1)", 1, x.size, 1),
+            "samples": None if rows > 0 and columns < 2 else x.std(axis=-1, ddof=1) if rows else [],
+            "any": CALLS.run("mask.any(axis=-1)", mask=mask),
+            "every": CALLS.run("mask.all(axis=-1)", mask=mask),
+            "total": [
+                CALLS.run("mask.any(axis=(0, 1))", mask=mask),
+                CALLS.run("np.any(x > y)", x=x, y=y),
+                CALLS.run("np.all(x > y)", x=x, y=y),
+            ],
+            "distances": distances,
         }
 
     case, expected = recipe_case(rng, results)
@@ -502,6 +544,7 @@ KINDS = [
     counts,
     special_numbers,
     recipes,
+    statistics,
     axis_sets,
     maps,
     sum_of_products,

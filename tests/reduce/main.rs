@@ -15,4 +15,5 @@ mod layouts;
 mod means;
 mod reductions;
 mod short_lanes;
+mod statistics;
 mod trust;

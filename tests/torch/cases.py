@@ -201,8 +201,6 @@ def reductions(rng):
         if op == "max":
             CALLS.run("x.amin(dim=-1)", x=floats)
             CALLS.run("x.amax(dim)", x=floats, dim=(-1,))
-        else:
-            CALLS.run("mask.any(dim=-1)", mask=floats == 2)
         return {"results": [result(CALLS.run("x.amax(dim=-1)" if op == "max" else "x.prod(dim=-1)", x=floats))]}
 
     return {"source": source, "axes": [-1], "reduce": op, "last": True}, expected
@@ -234,6 +232,44 @@ def recipes(rng):
             "var": CALLS.run("x.var(dim=0, correction=0)", x=x) if has_rows else [],
             "logsumexp": CALLS.run("torch.logsumexp(x, dim=-1)", x=x),
             "softmax": CALLS.run("torch.softmax(x, dim=-1)", x=x).flatten(),
+        }
+
+    return recipe_case(rng, results)
+
+
+def statistics(rng):
+    """Variances, truth values and totals, of a matrix and of its rows in the other order."""
+
+    def results(a):
+        x = torch.from_numpy(a)
+        y = x.flip(0)
+        mask, (rows, columns) = x > y, x.shape
+
+        def variance(call, results, elements, ddof=0):
+            """None where there are too few elements for a result."""
+            if results > 0 and elements <= ddof:
+                return None
+            return CALLS.run(call, x=x).flatten() if results else []
+
+        distances = [CALLS.run("(x - y).square().sum()", x=x, y=y)]
+        if x.numel() > 0:
+            distances.append(CALLS.run("(x - y).square().mean()", x=x, y=y))
+        return {
+            "columns": variance("x.var(dim=0, correction=0)", columns, rows),
+            "all": variance("x.var(dim=(0, 1))", 1, x.numel(), 1),
+            "roots": variance("x.std(dim=1, correction=0)", rows, columns),
+            "samples": variance("x.std(dim=-1, keepdim=True)", rows, columns, 1),
+            "rows": None if rows > 0 and columns < 1 else x.var(dim=-1, correction=0) if rows else [],
+            "root": [x.std()] if x.numel() > 1 else None,
+            "any": CALLS.run("mask.any(dim=-1)", mask=mask),
+            "every": CALLS.run("mask.all(dim=-1)", mask=mask),
+            "total": [
+                CALLS.run("mask.any(dim=(0, 1))", mask=mask),
+                CALLS.run("torch.any(x > y)", x=x, y=y),
+                CALLS.run("torch.all(x > y)", x=x, y=y),
+                CALLS.run("mask.all()", mask=mask),
+            ],
+            "distances": distances,
         }
 
     return recipe_case(rng, results)
@@ -454,6 +490,7 @@ KINDS = [
     reductions,
     special_numbers,
     recipes,
+    statistics,
     maps,
     copies,
     product,

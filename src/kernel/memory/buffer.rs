@@ -43,6 +43,7 @@ impl<'m, 's, A> Slots<'m, 's, A> {
 }
 
 /// The number of slots with the brand `'s` that have been written.
+#[derive(Default)]
 pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
 
 impl<'s> Written<'s> {

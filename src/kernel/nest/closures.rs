@@ -369,6 +369,9 @@ impl<A: Clone + Zero + Mul<Output = A>> Visit<A, (A,)> for AddedScaled<&A> {
 pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
     fn apply(&self, a: A, b: A) -> A;
 
+    /// Whether no other element can change these results; of none, whether the operation has such results.
+    fn are_final(&self, results: &[A]) -> bool;
+
     /// Adds a row to sums: an element to each of the first ones.
     fn add_row(&self, sums: &mut [A], row: &[A]);
 

@@ -14,6 +14,7 @@ use crate::kernel::threads::GRAIN;
 use alloc::vec::Vec;
 use core::ops::{Deref, Mul};
 use core::slice;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use num_traits::Zero;
 
 /// Runs a pass over more than few elements.
@@ -56,6 +57,12 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     pub(crate) fn filling<'t>(&self, slots: Slots<'j, 't, A>, strides: &'j [isize]) -> Job<'j, 't, A> {
         let Self { source, shape, dropped, out, .. } = *self;
         Job::new(source, shape, dropped, standard_output(slots, out.axes.sizes, strides))
+    }
+
+    /// A reduction of all of a source to one slot.
+    #[inline]
+    pub(crate) fn to_one(source: &'j Source<'j, A>, shape: &'j [usize], slot: Slots<'j, 's, A>) -> Self {
+        Self::new(source, shape, None, standard_output(slot, &[], &[]))
     }
 
     /// The shape of the output.
@@ -153,7 +160,7 @@ impl<A> ReadsNest for Reduction<'_, '_, A> {}
 
 /// The result of a half of a reduction: elements or numbers, which may be sent if the elements may. Private to the folder, so that
 /// no other type has it.
-pub(crate) trait HalfResult<A> {}
+pub(crate) trait HalfResult<A>: Default {}
 
 impl<T> HalfResult<T> for Vec<T> {}
 impl<T> HalfResult<T> for Written<'_> {}
@@ -163,23 +170,31 @@ pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut 
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
+    /// The second half has no result if the first one is done by then and `ends` the reduction.
     #[inline]
     pub(crate) fn run_halves<R: HalfResult<A>>(
         self,
         place: usize,
         scratch: &mut Scratch,
         run: RunHalf<'a, 's, A, R>,
+        ends: fn(&Source<'a, A>, &R) -> bool,
     ) -> [R; 2] {
-        let join = self.pass.source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
+        let (source, has_ended) = (self.pass.source, AtomicBool::new(false));
+        let join = source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
         let mut second = ErasedNest::on_heap();
         let [first, second] = self.halves(place, &mut second);
+        let first = |scratch: &mut Scratch| {
+            let result = run(first, scratch);
+            has_ended.store(ends(source, &result), Relaxed);
+            result
+        };
+        let second =
+            |scratch: &mut Scratch| if has_ended.load(Relaxed) { R::default() } else { run(second, scratch) };
         match join {
             // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
             // [`Store`], and copies of plain numbers, which both read. Results are elements, which the `Join` may send, or numbers.
-            Some(join) => unsafe {
-                join.run(|| run(first, &mut Scratch::new()), || run(second, &mut Scratch::new()))
-            },
-            None => [run(first, scratch), run(second, scratch)],
+            Some(join) => unsafe { join.run(|| first(&mut Scratch::new()), || second(&mut Scratch::new())) },
+            None => [first(scratch), second(scratch)],
         }
     }
 

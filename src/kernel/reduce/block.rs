@@ -31,7 +31,9 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
     if let Some(rows) = nest.sum_loop().filter(|rows| loops[rows.place].len > rows.most_steps()) {
         return Step::Halve(rows.place);
     }
-    if bytes == 0 && !is_worth_halving(loops, GRAIN) && elements_fit(nest) {
+    // so that an operation that may end early does
+    let grain = if nest.source().fold().are_final(&[]) { BLOCK_BYTES / 2 } else { GRAIN };
+    if bytes == 0 && !is_worth_halving(loops, grain) && elements_fit(nest) {
         return Step::Reduce;
     }
     // the results of a half are in the order of the kept loops, so that these are halved from the outermost one on

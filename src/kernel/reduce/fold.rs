@@ -28,6 +28,10 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
         self.op.apply(a, b)
     }
 
+    fn are_final(&self, results: &[A]) -> bool {
+        O::IS_FINAL.is_some_and(|is_final| results.iter().all(is_final))
+    }
+
     fn add_row(&self, sums: &mut [A], row: &[A]) {
         add_chunk(self.op, sums, row);
     }

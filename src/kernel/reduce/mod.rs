@@ -23,17 +23,17 @@ mod fold;
 
 use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, results};
 
-use super::ensure;
 use super::map::{visit_large, visit_shape};
-use super::memory::{AxisOrder, BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
+use super::memory::{AxisOrder, BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
     Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, Planned,
     RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
     reduce_owned, standard_strides,
 };
 use super::operation::{Operation, Plus};
+use super::{ensure, fail};
 use alloc::vec::Vec;
-use ndarray::{Array, ArrayRef, Dimension};
+use ndarray::{Array, ArrayRef, Dimension, Ix0};
 
 /// Reduces `source`, which has this `shape`, to a new array. Its axes are ordered in memory as those of the inputs.
 ///
@@ -85,6 +85,19 @@ pub(crate) fn into<A: Clone, D: Dimension>(
         let store = &mut |out: &mut A, result| { store }.visit(out, (&result,));
         reduce_owned(source, shape, Output::of(out), dropped, store);
     }
+}
+
+/// Reduces all of `source` to one element, with the bits that [`to_new`] gives. See there for the arguments.
+///
+/// # Panics
+/// If the shapes do not fit.
+pub(crate) fn to_one<A: Clone>(source: &Source<'_, A>, shape: &[usize], empty: A) -> A {
+    if const { can_leak::<A>() } && !shape.contains(&0) {
+        let mut memory = Buffer::<1>::new();
+        return memory.vec(1).filled(1, |slot| run(Job::to_one(source, shape, slot)))[0].clone();
+    }
+    let reserved = Reserved::new(Ix0()).unwrap_or_else(|_| fail("no memory for an element"));
+    to_new(source, shape, reserved, None, empty).into_scalar()
 }
 
 /// Runs a reduction of elements that [can leak](can_leak).
@@ -188,7 +201,7 @@ fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratc
         return with_copies(nest, copied, memory, store);
     }
     let place = halved_loop(&nest, |place| nest.loops()[place].kept, None).expect("a kept loop");
-    let [mut written, more] = nest.run_halves(place, memory, store);
+    let [mut written, more] = nest.run_halves(place, memory, store, |_, _| false);
     written.add(more);
     written
 }
@@ -215,7 +228,9 @@ fn reduce_by<A: Clone>(step: Step, nest: Planned<'_, '_, '_, A>, memory: &mut Sc
         Step::Reduce => results(nest, memory).to_vec(),
         Step::Halve(place) => {
             let (is_kept, op) = (nest.loops()[place].kept, nest.source().fold());
-            let [mut results, others] = nest.into_nest().run_halves(place, memory, reduce);
+            let ends: fn(&Source<'_, A>, &Vec<A>) -> bool =
+                if is_kept { |_, _| false } else { |source, results| source.fold().are_final(results) };
+            let [mut results, others] = nest.into_nest().run_halves(place, memory, reduce, ends);
             if is_kept {
                 results.extend(others);
             } else {

@@ -2,7 +2,7 @@
 
 use crate::cases::Input;
 use crate::cases::layouts::scrambled;
-use common::forms::{Call, Form, base_operations, forms};
+use common::forms::{Call, Form, base_operations, forms, roots};
 use common::{Choices, without_axes};
 use ndarray::ArrayViewD;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ pub(crate) fn run(input: &mut Input<'_>) {
     static FORMS: OnceLock<[Vec<Form<f64>>; 2]> = OnceLock::new();
     let [every, of_matrices] = FORMS.get_or_init(|| {
         let any_shape = |form: &Form<f64>| !form.name.starts_with("Batch::");
-        let (every, batches): (Vec<_>, Vec<_>) = forms().into_iter().partition(any_shape);
+        let (every, batches): (Vec<_>, Vec<_>) = forms().into_iter().chain(roots()).partition(any_shape);
         [every, batches.into_iter().chain(base_operations()).collect()]
     });
     let most = input.elements::<f64>().min(20_000);

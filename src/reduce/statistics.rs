@@ -1,0 +1,90 @@
+//! Variances, and whether any or all elements are true.
+
+use super::mean::means;
+use super::passes::{builder, source_shape};
+use super::positions::{PART, for_each_part};
+use super::{MeanElement, Reduce, fused};
+use crate::error::{NewBuilder, Result, caller, fail};
+use crate::kernel::nest::Inputs;
+use crate::kernel::operation::{Operation, Plus};
+use crate::reserved::reserved;
+use crate::shape::{ReducedAxes, reduced_dim};
+use crate::view::part;
+use core::ops::Sub;
+use ndarray::{Array, Axis, Dimension};
+
+/// Whether any element is true, if that is `FINAL`, or else whether all are.
+#[derive(Clone, Copy)]
+pub(super) struct Until<const FINAL: bool>;
+
+impl<const FINAL: bool> Operation<bool> for Until<FINAL> {
+    const IS_FINAL: Option<fn(&bool) -> bool> = Some(|result| *result == FINAL);
+
+    #[inline(always)]
+    fn apply(self, a: bool, b: bool) -> bool {
+        if FINAL { a | b } else { a & b }
+    }
+}
+
+/// The number by which the sum of squared differences of so many elements is divided.
+///
+/// # Errors
+/// `NoMean`.
+fn freedom<A>(count: usize, ddof: A, builder: NewBuilder<'_>) -> Result<A>
+where
+    A: MeanElement + Sub<Output = A> + PartialOrd,
+{
+    let freedom = A::from_usize(count).unwrap_or_else(A::zero) - ddof;
+    if freedom > A::zero() {
+        return Ok(freedom);
+    }
+    Err(fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}"))
+}
+
+/// The variances over axes.
+///
+/// # Errors
+/// Those of [`means`], then `TooLarge`, then `NoMean`.
+pub(super) fn variances<A, D, X>(
+    of: &(impl Reduce<A, D> + ?Sized),
+    axes: &X,
+    ddof: A,
+) -> Result<Array<A, X::Left>>
+where
+    A: MeanElement + Sub<Output = A> + PartialOrd,
+    D: Dimension,
+    X: ReducedAxes<D>,
+{
+    let squared = |element: &A, mean: &A| {
+        let difference = element.clone() - mean.clone();
+        difference.clone() * difference
+    };
+    of.source(Plus, |source| {
+        let mut joint = None::<D>;
+        let shape = source_shape(source, &mut joint)?;
+        let builder = || builder(source, &caller::VAR_AXES).axes(axes.numbers(shape.len()));
+        let (result, reduced) = reduced_dim(shape, axes, builder)?;
+        let means = means(source, axes, (&caller::VAR_AXES, "var_axes"))?;
+        if means.is_empty() {
+            return Ok(means);
+        }
+        let order = Inputs::from((&*means,));
+        let mut sums = reserved(result, builder)?.filled(Some(&*order), A::zero());
+        let freedom = freedom(reduced.named().map(|axis| shape[axis]).product(), ddof, &builder)?;
+        let (mut of_part, mut added) = (means.view().into_dyn(), sums.view_mut().into_dyn());
+        // a result without axes needs none
+        let has_axes = of_part.ndim() > 0;
+        for axis in reduced.named().filter(|_| has_axes && !X::KEEPS) {
+            (of_part, added) = (of_part.insert_axis(Axis(axis)), added.insert_axis(Axis(axis)));
+        }
+        // elements that are stored are one part
+        let most = if source.is_stored() { usize::MAX } else { PART };
+        for_each_part(shape, &reduced, most, |bounds| {
+            let means = of_part.slice_each_axis(part(bounds, of_part.ndim()));
+            let mut sums = added.slice_each_axis_mut(part(bounds, means.ndim()));
+            of.visit(bounds, &mut |elements| fused((&elements, &means), squared).add_sum_to(&mut sums))
+        })?;
+        sums.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
+        Ok(sums)
+    })
+}
