@@ -19,8 +19,10 @@
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
-//! A copy of plain numbers goes straight to the output, in the tiles of a map. For others, inputs with gaps are copied, but for an only input that has gaps along both loops. Inputs with stride 0 are copied
-//! too until there is a row loop for the others. An input is near along a loop if several of its steps share a cache line.
+//! A tile reads two cache lines at each place of an input with gaps, and its rows are as long as copies in L1 allow: rows that are
+//! stored whole leave few cache lines half written. Inputs with stride 0 are copied, too, until there is a row loop for the others.
+//! A copy of plain numbers is made in tiles where the orders differ, and straight to the output elsewhere. An input is near along a
+//! loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 
@@ -121,8 +123,7 @@ fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Writte
 }
 
 fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
-    match tile_of(&nest) {
-        Some(tile) if nest.is_copy() => nest.copy_tiles(&tile.steps),
+    match tile_of(&nest, nest.is_copy()) {
         Some(tile) => nest.visit_tiles(&tile.steps, tile.bytes),
         None if nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0) => nest.copy(),
         None => nest.visit_rows(),
@@ -150,26 +151,29 @@ struct Tile {
 }
 
 /// The tiles of a nest, or `None` if the two innermost loops serve.
-fn tile_of(nest: &ErasedNest) -> Option<Tile> {
+fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
     let (loops, sizes) = (nest.loops(), nest.sizes());
-    let inner = loops.last()?;
+    let inner = loops.last().filter(|inner| inner.strides[0] == sizes[0].cast_signed())?;
     // no input needs a copy. Measured on 2026-11-27 on a Xeon: rows of 8 to 31 take 0.1 to 1.1 of the time of tiles
     let is_read = nest.with_gaps(inner) == InputSet::NONE && nest.has_row_along(inner);
     let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
-    let is_long =
-        if is_read { inner.len >= NARROW && bytes > CACHE_LINE / 2 } else { inner.len >= ONE_BY_ONE };
-    if inner.strides[0] != sizes[0].cast_signed() || is_read && (is_long || loops.len() == 1) {
+    let (tile, row) = row_tile(nest);
+    // short rows pay where no input is copied for each of them
+    let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len > 3 && l.strides[k] == 0);
+    let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
+    let short = if are_few { 2 * CACHE_LINE } else { CACHE_LINE / 2 };
+    let is_long = if is_read { inner.len >= NARROW && bytes > short } else { inner.len >= ONE_BY_ONE };
+    if is_read && (is_long || loops.len() == 1) {
         return None;
     }
     let are_plain = (1..sizes.len()).all(|k| nest.is_plain(k));
     if let Some(near) = near_loop(nest).filter(|_| are_plain) {
         return Some(near_tile(nest, near));
     }
-    let (tile, row) = row_tile(nest);
     // an element without bytes is contiguous and has stride 0 at once
     let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[row..], k, sizes[k]);
     let are_many = row + 1 < loops.len() && steps_of(loops) >= ONE_BY_ONE;
-    let is_tile = if is_long { are_plain } else { are_many && (1..sizes.len()).all(is_copied) };
+    let is_tile = if is_long { are_plain && !is_copy } else { are_many && (1..sizes.len()).all(is_copied) };
     is_tile.then_some(tile)
 }
 
@@ -180,15 +184,9 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
     // others are copied too if there is no row loop without
     let count = if nest.has_row_along(&loops[last]) { gaps.operands().count() } else { sizes.len() - 1 };
     let (bytes, most) = share(nest, count);
-    // inside, a row of a cache line is long enough
-    let line = CACHE_LINE / sizes[0].max(1);
-    let rows = loops[place].part(2 * rows).min(most / loops[last].len.min(line).max(1));
+    let rows = rows.min(most / loops[last].len.min(CACHE_LINE / sizes[0].max(1)).max(1));
     steps[place] = rows;
-    let (row, len) = join_row(nest, &mut steps, |at, len| match at > place {
-        true if len * sizes[0] >= CACHE_LINE => 0,
-        true => most / rows,
-        false => most,
-    });
+    let (row, len) = join_row(nest, &mut steps, |at| if at > place { most / rows } else { most });
     if row > place {
         steps[place] = loops[place].part(most / len);
     }
@@ -199,7 +197,7 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
 fn row_tile(nest: &ErasedNest) -> (Tile, usize) {
     let mut steps = Steps::filled(nest.loops().len(), 1);
     let (bytes, most) = share(nest, nest.sizes().len() - 1);
-    let (row, _) = join_row(nest, &mut steps, |_, _| most);
+    let (row, _) = join_row(nest, &mut steps, |_| most);
     (Tile { steps, bytes }, row)
 }
 
@@ -211,12 +209,12 @@ fn share(nest: &ErasedNest, count: usize) -> (usize, usize) {
 
 /// Joins the innermost loops that form one row of the output, as long as it has fewer elements than `most` allows for a loop.
 /// Returns the outermost of them and the length of the row.
-fn join_row(nest: &ErasedNest, steps: &mut Steps, most: impl Fn(usize, usize) -> usize) -> (usize, usize) {
+fn join_row(nest: &ErasedNest, steps: &mut Steps, most: impl Fn(usize) -> usize) -> (usize, usize) {
     let (loops, size) = (nest.loops(), nest.sizes()[0]);
     let (mut len, mut row) = (1, loops.len());
-    while row > 0 && len < most(row - 1, len) && loops[row - 1].strides[0] == (len * size).cast_signed() {
+    while row > 0 && len < most(row - 1) && loops[row - 1].strides[0] == (len * size).cast_signed() {
         row -= 1;
-        steps[row] = loops[row].part(most(row, len) / len);
+        steps[row] = loops[row].part(most(row) / len);
         len *= steps[row];
     }
     (row, len)

@@ -40,7 +40,7 @@
 //! to two kept and two reduced loops. Results that are not written to a new array are stored by a second block.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Storing results is one too. Plain numbers are copied by the loops of
-//! `gather`, straight to the output, in tiles that are transposed in registers where the orders differ.
+//! `gather`, straight to the output, or in the tiles of a map where the orders differ: these are transposed in registers to L1.
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
 //! tiles in registers. Products of pairs of vectors are fused sums, or one product of matrices where many pairs share vectors.

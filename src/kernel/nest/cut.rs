@@ -66,7 +66,7 @@ impl ErasedNest {
 
     /// Cuts the nest into tiles of at most `tile[i]` steps of loop `i`. Calls `then` with the first one of those with the same
     /// loops, and with the loops from one to the next. A tile has no loops of one step.
-    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest, &[Loop])) {
+    pub(super) fn for_each_tile(&mut self, tile: &[usize], then: &mut dyn FnMut(&mut ErasedNest, &Loops)) {
         self.cut_from(0, tile, &mut ErasedNest::new(), &mut Loops::new(), then);
     }
 
@@ -78,7 +78,7 @@ impl ErasedNest {
         tile: &[usize],
         scratch: &mut ErasedNest,
         tiles: &mut Loops,
-        then: &mut dyn FnMut(&mut ErasedNest, &[Loop]),
+        then: &mut dyn FnMut(&mut ErasedNest, &Loops),
     ) {
         let Some(&whole) = self.loops.get(place) else {
             scratch.copy_from(self);

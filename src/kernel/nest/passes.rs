@@ -5,13 +5,14 @@
 use super::closures::{FillsOf, Rows, RowsOf};
 use super::cut::{Block, for_each_index};
 use super::elements::{Inputs, Output};
-use super::gather::{copy_elements, gather};
+use super::gather::{To, copy_elements};
 use super::halves::{Invariant, Join};
-use super::loops::{ErasedNest, ErasedOperands, InputSet, Nest, OPERANDS, is_worth_halving, steps};
+use super::loops::{ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_worth_halving, steps};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
+use core::cmp::Reverse;
 use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::replace;
@@ -129,8 +130,9 @@ impl<'n> Nest<'n, ()> {
             let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
             moving.copy_from(erased);
             moving.loops.retain(|l| l.strides[k] != 0);
+            let ErasedOperands { at, info, .. } = moving.operands;
             // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
-            unsafe { gather(&moving.loops, &moving.operands.at, k, moving.operands.info, copy) };
+            unsafe { copy_elements(&moving.loops, at[k], k, info, To::Memory(&mut *copy)) };
             erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
             rest = after;
         }
@@ -177,21 +179,9 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         let ErasedNest { loops, operands } = self.erased;
         // SAFETY: By the invariant. The output has elements of the same type.
         unsafe {
-            copy_elements(loops, operands.at[1], 1, operands.info, operands.at[0], true);
+            copy_elements(loops, operands.at[1], 1, operands.info, To::Output(operands.at[0]));
             Written::new(steps(loops))
         }
-    }
-
-    /// [`copy`](Self::copy) in tiles of at most `tile[i]` steps of loop `i`.
-    pub(crate) fn copy_tiles(self, tile: &[usize]) -> Written<'s> {
-        let (pass, mut written) = (self.pass, Written::none());
-        self.erased.for_each_tile(tile, &mut |part, tiles| {
-            for_each_index(tiles, &{ part.operands.at }, &mut |first| {
-                part.operands.at = *first;
-                written.add(Nest { erased: part, pass }.copy());
-            });
-        });
-        written
     }
 
     /// Visits each index, in blocks of the two innermost loops.
@@ -217,8 +207,8 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { sizes, count: operands, info, .. } = self.erased.operands;
-        let (rows, mut written, mut scratch, mut dense) =
-            (self.pass.rows, Written::none(), Scratch::new(), ErasedNest::new());
+        let (rows, mut written, mut scratch) = (self.pass.rows, Written::none(), Scratch::new());
+        let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
         let bytes = in_tile.fold(sizes.into_iter().max().unwrap_or(0), usize::saturating_mul);
         let share = bytes.min(most).next_multiple_of(CACHE_LINE);
@@ -231,12 +221,17 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             }
             dense.merge();
             let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
-            for_each_index(tiles, &part.operands.at, &mut |first| {
+            order.copy_from(tiles);
+            // an only input is read along its lines: a tile ends within lines that the next one reads, too
+            if operands == 2 {
+                order.sort_unstable_by_key(|l| Reverse(l.strides[1].unsigned_abs()));
+            }
+            for_each_index(&order, &part.operands.at, &mut |first| {
                 for k in copied.operands() {
                     if replace(&mut copies_of[k], first[k]) != first[k] {
                         let copy = &mut copies[(k - 1) * share..][..share];
                         // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
-                        unsafe { gather(&part.loops, first, k, info, copy) };
+                        unsafe { copy_elements(&part.loops, first[k], k, info, To::Memory(copy)) };
                     }
                 }
                 // pointers are taken after all copies are made: the next copy would invalidate them
