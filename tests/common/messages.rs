@@ -33,25 +33,16 @@ fn joined(blocks: &Blocks) -> String {
     blocks.iter().map(|(first, rest)| format!("{first}\n{rest}\n")).collect::<Vec<_>>().join("\n")
 }
 
-fn is_blessed() -> bool {
-    env::var_os("BLESS").is_some()
-}
-
 /// Asserts that the table is as `BLESS=1` writes it: its blocks are in ascending order of their first lines. Only one test asks,
 /// so that a block in a wrong place is one failure.
 ///
 /// # Panics
-/// With the line that differs.
+/// With the first line that differs, and the one that belongs there.
 pub fn assert_sorted() {
-    let text = fs::read_to_string(path()).expect("a table");
-    let mut lines = joined(&blocks()).lines().map(String::from).collect::<Vec<_>>().into_iter();
-    let wrong = text.lines().enumerate().find(|(_, line)| lines.next().is_none_or(|sorted| sorted != *line));
-    let wrong = wrong.map(|(i, line)| (i + 1, line)).filter(|_| !is_blessed());
-    assert!(
-        wrong.is_none(),
-        "tests/messages.txt is not sorted by the first lines of its blocks, with an empty line between two \
-        blocks: this line is in the wrong place, or one of its block, or one is missing before it (`BLESS=1` sorts): {wrong:?}"
-    );
+    let (text, sorted) = (fs::read_to_string(path()).expect("a table"), joined(&blocks()));
+    let wrong = text.lines().zip(sorted.lines()).find(|(line, sorted)| line != sorted);
+    let rule = "sorted by the first lines of its blocks, with an empty line between two, as `BLESS=1` does";
+    assert!(text == sorted || env::var_os("BLESS").is_some(), "messages.txt is not {rule}: {wrong:?}");
 }
 
 /// Asserts that the table has these blocks, or writes them with `BLESS=1`.
@@ -59,7 +50,7 @@ pub fn assert_sorted() {
 /// # Panics
 /// With all lines that differ.
 pub fn assert_blocks(found: &Blocks) {
-    if is_blessed() {
+    if env::var_os("BLESS").is_some() {
         return bless(&path(), found);
     }
     let (mut faults, expected) = (String::new(), blocks());
@@ -85,18 +76,9 @@ pub fn assert_blocks(found: &Blocks) {
 /// If a file cannot be written, or another process has been writing for 10 seconds.
 pub fn bless(table: &Path, found: &Blocks) {
     let own = table.with_extension("new");
-    let is_free = (0..1000).any(|_| {
-        let is_free = fs::File::create_new(&own).is_ok();
-        if !is_free {
-            thread::sleep(Duration::from_millis(10));
-        }
-        is_free
-    });
-    assert!(
-        is_free,
-        "another process is writing {}, or one has left it behind: then remove it",
-        own.display()
-    );
+    let waits = (0..1000).take_while(|_| fs::File::create_new(&own).is_err());
+    let waited = waits.inspect(|_| thread::sleep(Duration::from_millis(10))).count();
+    assert!(waited < 1000, "a process is writing {}, or has left it behind: then remove it", own.display());
     let mut blocks = read(table);
     blocks.extend(found.clone());
     fs::write(&own, joined(&blocks)).expect("the table can be written");

@@ -93,6 +93,22 @@ fn every_public_name_stands_in_an_overview() {
     assert!(missing.is_empty(), "in no overview (src/lib.rs, src/partial/mod.rs, src/guide): {missing:?}");
 }
 
+/// CONTRIBUTING follows a sum through the kernel.
+#[test]
+fn functions_on_the_path_of_a_sum_exist() {
+    let (_, path) = include_str!("../../CONTRIBUTING.md").split_once("A sum of an array passes").unwrap();
+    let folders = ["reduce", "kernel/reduce", "kernel/nest"].map(|folder| format!("../src/{folder}"));
+    let files =
+        folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|file| file.unwrap().path());
+    let source: String =
+        files.filter(|path| path.is_file()).map(|path| fs::read_to_string(path).unwrap()).collect();
+    for name in path.split("\n\n").next().unwrap().split('`').skip(1).step_by(2) {
+        let own = name.rsplit("::").next().unwrap();
+        let exists = source.contains(&format!("fn {own}(")) || source.contains(&format!("fn {own}<"));
+        assert!(exists, "{name} does not exist");
+    }
+}
+
 #[allow(dead_code, reason = "it has a `main` of its own")]
 #[path = "../../examples/figures/main.rs"]
 mod example;

@@ -436,14 +436,10 @@ fn the_table_is_sorted() {
 fn writers_of_a_table_lose_no_block() {
     let table = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("blocks-{}.txt", std::process::id()));
     fs::write(&table, "").expect("an empty table");
-    thread::scope(|scope| {
-        for i in 0..8 {
-            let block = Blocks::from([(format!("to {i}"), "its message".into())]);
-            scope.spawn(|| common::bless(&table, &{ block }));
-        }
-    });
+    let blocks = [0, 1, 2, 3].map(|i| Blocks::from([(format!("to {i}"), "its message".into())]));
+    thread::scope(|scope| blocks.iter().for_each(|block| drop(scope.spawn(|| common::bless(&table, block)))));
     let text = fs::read_to_string(&table).expect("a table");
-    assert_eq!((text.matches("to ").count(), text.matches("its message").count()), (8, 8), "{text}");
+    assert_eq!((text.matches("to ").count(), text.matches("its message").count()), (4, 4), "{text}");
     fs::remove_file(&table).expect("the table can be removed");
 }
 
