@@ -49,7 +49,7 @@
 //! The order in which elements are combined depends only on shapes, strides, and the number and element types of the operands (only
 //! plain numbers are copied to become rows). It does not depend on the number of threads, which run the same halves, or on the
 //! CPU: without AVX2, panels and rows are visited element by element in the same order. Products by the library are the exception:
-//! it chooses its instructions by the CPU, and with FMA it rounds once where others round twice. A sum starts from its first element: no
+//! it chooses its instructions by the CPU, and FMA rounds once instead of twice. A sum starts from its first element: no
 //! identity is combined. [`Scratch`](memory::Scratch) is on the stack for few bytes and on the heap for more, and its size has
 //! bounds that do not depend on the arrays.
 //!

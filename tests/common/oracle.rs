@@ -48,12 +48,16 @@ pub fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
     sizes("n").flat_map(|n| sizes("m").map(move |m| [n, m])).collect()
 }
 
-/// All shapes with sizes up to `top` that `shape` can be when names stand for `names`: without a known number of axes, those of up
-/// to 3 axes and sizes up to 3, and some of 4 axes.
+/// All shapes with sizes up to `top` that `shape` can be when names stand for `names`. Without a known number of axes: those of up
+/// to 2 axes and sizes up to 3, and some of 3 and 4 axes.
 pub fn instances(shape: &PartialShape, names: Names, top: usize) -> Vec<Vec<usize>> {
     let Some(dims) = shape.dims() else {
-        let of = |ndim| product(&vec![if ndim < 4 { vec![0, 1, 2, 3] } else { vec![1, 2] }; ndim]);
-        return (0..=4).flat_map(of).collect();
+        let sizes: [&[usize]; 5] = [&[], &[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 3], &[1, 3]];
+        return sizes
+            .iter()
+            .enumerate()
+            .flat_map(|(ndim, sizes)| product(&vec![sizes.to_vec(); ndim]))
+            .collect();
     };
     dims.iter().fold(vec![vec![]], |shapes, dim| {
         let sizes: Vec<usize> = (0..=top).filter(|&size| covers(dim, names, size)).collect();
