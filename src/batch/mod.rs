@@ -4,7 +4,7 @@
 //! |---|---|
 //! | which axes are the base? | [`batch_axes`]: the method `batch` makes a [`Batch`] of an array |
 //! | what is the joint batch shape? | [`batch_broadcast`](mod@batch_broadcast); its number of axes as a type: [`join_batch`] |
-//! | how is an operation applied to bases? | [`apply`]: an operation of [`operations`] checks the bases and gives a [`base_pass`], which an [`executor`] runs; [`methods`] has each as a method, and [`products`] some of arrays |
+//! | how is an operation applied to bases? | [`apply`]: an operation of [`operations`] checks the bases and gives a [`base_pass`], which an [`executor`] runs; [`operators`] and [`products`] have each as a method |
 //! | how is a closure applied to bases? | [`zip_map`], with a shape for the result, or a [`Signature`](crate::Signature): [`result_base`] |
 //! | which sum is the adjoint? | [`sum_batch`] |
 
@@ -19,8 +19,8 @@ mod batch_view;
 
 mod executor;
 mod join_batch;
-mod methods;
 mod operations;
+mod operators;
 mod products;
 mod result_base;
 mod sum_batch;

@@ -5,7 +5,7 @@ use core::error::Error;
 use core::fmt;
 use ndarray::ShapeError;
 
-/// A [`BroadcastError`] with the array that the call took by value, unchanged, and the operand if that was passed by value too.
+/// A [`BroadcastError`] with the array that the call took by value, unchanged.
 ///
 /// `?` converts it into a [`BroadcastError`] or a [`ShapeError`]. It prints like the former.
 ///
@@ -24,26 +24,20 @@ use ndarray::ShapeError;
 /// let returned = x.into_broadcast_map(&array![1.0, 2.0, 3.0], |x, y| x + y).unwrap_err();
 /// assert_eq!(returned.error().to_string(), returned.to_string());
 /// assert_eq!(returned.into_inner().as_ptr(), place);
-///
-/// let (x, y) = (array![1.0, 2.0], array![1.0, 2.0, 3.0]);
-/// let places = (x.as_ptr(), y.as_ptr());
-/// let (x, y) = x.into_broadcast_map(y, |x, y| x + y).unwrap_err().into_operands();
-/// assert_eq!((x.as_ptr(), y.as_ptr()), places);
 /// # Ok::<(), BroadcastError>(())
 /// ```
 ///
 /// # Equivalents
 /// `std::sync::mpsc::SendError`, which gives back the value that was not sent.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Returned<T, O = ()> {
+pub struct Returned<T> {
     inner: T,
-    operands: O,
     error: BroadcastError,
 }
 
-impl<T, O> Returned<T, O> {
-    pub(crate) fn new(inner: T, operands: O, error: BroadcastError) -> Self {
-        Self { inner, operands, error }
+impl<T> Returned<T> {
+    pub(crate) fn new(inner: T, error: BroadcastError) -> Self {
+        Self { inner, error }
     }
 
     /// The error; see the example of the [type](Self). [`BroadcastError::from`] takes it out.
@@ -57,37 +51,31 @@ impl<T, O> Returned<T, O> {
     pub fn into_inner(self) -> T {
         self.inner
     }
-
-    /// The array and the operand that the call took; see the example of the [type](Self).
-    #[must_use]
-    pub fn into_operands(self) -> (T, O) {
-        (self.inner, self.operands)
-    }
 }
 
-impl<T, O> From<Returned<T, O>> for BroadcastError {
-    fn from(returned: Returned<T, O>) -> Self {
+impl<T> From<Returned<T>> for BroadcastError {
+    fn from(returned: Returned<T>) -> Self {
         returned.error
     }
 }
 
 /// The nearest of ndarray's error kinds; the message and the array are lost.
-impl<T, O> From<Returned<T, O>> for ShapeError {
-    fn from(returned: Returned<T, O>) -> Self {
+impl<T> From<Returned<T>> for ShapeError {
+    fn from(returned: Returned<T>) -> Self {
         returned.error.into()
     }
 }
 
-impl<T, O> fmt::Display for Returned<T, O> {
+impl<T> fmt::Display for Returned<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.error, f)
     }
 }
 
-impl<T, O> fmt::Debug for Returned<T, O> {
+impl<T> fmt::Debug for Returned<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.error, f)
     }
 }
 
-impl<T, O> Error for Returned<T, O> {}
+impl<T> Error for Returned<T> {}

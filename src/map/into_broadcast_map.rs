@@ -2,7 +2,7 @@
 
 use super::broadcast_map::broadcast_map;
 use super::fused_operands::ApplyOperands;
-use crate::error::{BroadcastError, Returned};
+use crate::error::{Result, Returned};
 use crate::sealed::Sealed;
 use crate::shape::JoinDims;
 use crate::view::{AsArrayRef, Operand};
@@ -40,7 +40,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     /// no tuple.
     ///
     /// # Errors
-    /// As [`broadcast_map`]. The error returns the arrays that were passed by value, unchanged: see [`Returned`].
+    /// As [`broadcast_map`]. The error returns the array, unchanged: see [`Returned`]. A further operand by value is dropped.
     ///
     /// # Examples
     /// ```
@@ -80,11 +80,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     /// `x += row` of NumPy and `x.add_(row)` of PyTorch where the shapes allow it, else `x + row`; `x + &row` of ndarray,
     /// which reuses the memory of `x` too.
     #[doc(alias("map_inplace", "mapv_into"))]
-    fn into_broadcast_map<O, F>(
-        mut self,
-        operands: O,
-        mut f: F,
-    ) -> Result<Self::With<O::Dim>, Returned<Self, O::Kept>>
+    fn into_broadcast_map<O, F>(mut self, operands: O, mut f: F) -> Result<Self::With<O::Dim>, Returned<Self>>
     where
         O: FurtherOperands<A, D, F>,
     {
@@ -93,7 +89,7 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
         }
         match operands.map_with(self.as_array_ref(), f) {
             Ok(array) => Ok(array.into()),
-            Err((kept, error)) => Err(Returned::new(self, kept, error)),
+            Err(error) => Err(Returned::new(self, error)),
         }
     }
 }
@@ -139,8 +135,6 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
 pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
     /// The dimension type of the joint shape.
     type Dim: Dimension;
-    /// The operands that an error returns: an array by value, or `()` for references.
-    type Kept;
 
     /// Writes the results over the elements of an array, if the operands stretch to its shape; else `false`.
     #[doc(hidden)]
@@ -148,11 +142,8 @@ pub trait FurtherOperands<A, D: Dimension, F>: Sealed + Sized {
 
     /// Maps an array and the operands. An operand by value that has the joint shape is overwritten.
     #[doc(hidden)]
-    fn map_with(self, array: &ArrayRef<A, D>, f: F) -> Mapped<A, Self::Dim, Self::Kept>;
+    fn map_with(self, array: &ArrayRef<A, D>, f: F) -> Result<Array<A, Self::Dim>>;
 }
-
-/// The results, or the operands that were passed by value, with the error.
-type Mapped<A, D, Kept> = Result<Array<A, D>, (Kept, BroadcastError)>;
 
 /// By hand: `impl<A, Own, B: Operand, C: Operand, F: FnMut(&A, &B::Elem, &C::Elem) -> A> FurtherOperands<A, Own, F> for (B, C)`.
 /// `$Self` matches the pattern `$operands`.
@@ -168,16 +159,15 @@ macro_rules! further {
             ($($O::Dim,)+): JoinDims,
         {
             type Dim = <(Own, $($O::Dim,)+) as JoinDims>::Joint;
-            type Kept = ();
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
                 let $operands = self;
                 ($($x.operand_ref(),)+).applied(own, |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
-            fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Mapped<A, Self::Dim, ()> {
+            fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>> {
                 let $operands = self;
-                broadcast_map((array, $($x.operand_ref(),)+), f).map_err(|error| ((), error))
+                broadcast_map((array, $($x.operand_ref(),)+), f)
             }
         }
     };
@@ -199,18 +189,17 @@ macro_rules! further_by_value {
             (Own, D): JoinDims,
         {
             type Dim = <(Own, D) as JoinDims>::Joint;
-            type Kept = Self;
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
                 (self.as_array_ref(),).applied(own, |own: &mut A, other: &A| *own = f(own, other))
             }
 
-            fn map_with(mut self, array: &ArrayRef<A, Own>, mut f: F) -> Mapped<A, Self::Dim, Self> {
+            fn map_with(mut self, array: &ArrayRef<A, Own>, mut f: F) -> Result<Array<A, Self::Dim>> {
                 let overwrite = |own: &mut A, first: &A| *own = f(first, own);
                 if self.exclusive().is_some_and(|own| (array,).applied(own, overwrite)) {
                     return Ok(self.into_array());
                 }
-                broadcast_map((array, self.as_array_ref()), f).map_err(|error| (self, error))
+                broadcast_map((array, self.as_array_ref()), f)
             }
         }
     };

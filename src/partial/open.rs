@@ -22,12 +22,12 @@ impl System<'_> {
     fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
         let (mut open, mut forced, mut known) = (Vec::new(), None, self.axes.number(axis).single());
         for entry in self.axes.at(axis) {
-            let (span, root) = (self.span_of(entry), entry.var().map(|var| self.vars.root(var)));
-            let is_one = span == Span::ONE && !entry.is_fixed();
+            let (span, root) = (self.span_of(entry), entry.var.map(|var| self.vars.root(var)));
+            let is_one = span == Span::ONE && !entry.is_fixed;
             if is_one || root.is_some_and(|root| !self.vars.is_first_at(root, axis)) {
                 continue;
             }
-            let (place, or_one) = (Place::from(entry.place), !entry.is_fixed() && span.contains(1));
+            let (place, or_one) = (Place::from(entry.place), !entry.is_fixed && span.contains(1));
             if !or_one {
                 forced = forced.or(Some((place, root)));
                 known = known.or(span.single());

@@ -77,34 +77,21 @@ impl Owner {
     }
 }
 
-/// An axis of a shape, in 8 bytes: with its owner as an `enum`, a list of sizes would be a third longer.
+/// An axis of a shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct OwnAxis {
-    /// The position of an operand, or one of [`OTHERS`](Self::OTHERS) counted from the largest number.
-    owner: u32,
+    pub(super) owner: Owner,
     pub(super) axis: u32,
 }
 
 impl OwnAxis {
-    const OTHERS: [Owner; 3] = [Owner::Shape, Owner::Target, Owner::Result];
-
     pub(super) fn new(owner: Owner, axis: usize) -> Self {
-        let other = (0..).zip(Self::OTHERS).find(|(_, other)| *other == owner);
-        let owner = match (owner, other) {
-            (Owner::Operand(operand), _) => operand,
-            (_, other) => u32::MAX - other.map_or(0, |(i, _)| i),
-        };
         Self { owner, axis: compact(axis) }
-    }
-
-    pub(super) fn owner(self) -> Owner {
-        let other = Self::OTHERS.get((u32::MAX - self.owner) as usize);
-        other.copied().unwrap_or(Owner::Operand(self.owner))
     }
 
     /// The position of its shape among those of the call.
     pub(super) fn shape(self) -> usize {
-        match self.owner() {
+        match self.owner {
             Owner::Operand(operand) => operand as usize,
             Owner::Target => 1,
             Owner::Shape | Owner::Result => 0,
@@ -113,14 +100,14 @@ impl OwnAxis {
 
     /// The axis as a message writes it, in a call with a label or without.
     pub(super) fn words(self, label: Option<&str>) -> String {
-        let (axis, owner) = (self.axis, self.owner().words());
+        let (axis, owner) = (self.axis, self.owner.words());
         label.map_or_else(|| format!("axis {axis}{owner}"), |label| format!("axis {axis}{owner} of {label}"))
     }
 
     /// The axis in a picture.
     pub(super) fn mark(self) -> Mark {
         let axis = self.axis as usize;
-        match self.owner() {
+        match self.owner {
             Owner::Operand(_) | Owner::Target => Mark::Shape(self.shape(), axis),
             Owner::Shape | Owner::Result => Mark::Result(axis),
         }
@@ -130,7 +117,7 @@ impl OwnAxis {
 impl From<OwnAxis> for Place {
     fn from(place: OwnAxis) -> Self {
         let axis = place.axis as usize;
-        match place.owner() {
+        match place.owner {
             Owner::Result => Self::Result { axis },
             _ => Self::Operand { operand: place.shape(), axis },
         }
@@ -147,13 +134,11 @@ pub(super) struct Entry<'s> {
     pub(super) place: OwnAxis,
     /// The axis of the condition.
     pub(super) axis: u32,
-    /// The variable of a named size, else `NO_VAR`, in the bits below `FIXED`. As fields of their own, they would make a long
-    /// list a third longer.
-    bits: u32,
+    /// The variable of a named size.
+    pub(super) var: Option<Var>,
+    /// Whether the size does not stretch.
+    pub(super) is_fixed: bool,
 }
-
-const FIXED: u32 = 1 << 31;
-const NO_VAR: Var = FIXED - 1;
 
 /// One of two sizes that exclude each other: as written, and what is left of it.
 pub(super) type Side<'s> = (Entry<'s>, Span);
@@ -161,20 +146,7 @@ pub(super) type Side<'s> = (Entry<'s>, Span);
 impl<'s> Entry<'s> {
     /// A size without a variable.
     pub(super) fn new(dim: &'s Dim, place: OwnAxis, axis: usize, is_fixed: bool) -> Self {
-        Self { dim, place, axis: compact(axis), bits: if is_fixed { FIXED | NO_VAR } else { NO_VAR } }
-    }
-
-    pub(super) fn with_var(self, var: Option<Var>) -> Self {
-        Self { bits: self.bits & FIXED | var.unwrap_or(NO_VAR), ..self }
-    }
-
-    pub(super) fn var(&self) -> Option<Var> {
-        Some(self.bits & NO_VAR).filter(|&var| var != NO_VAR)
-    }
-
-    /// Whether the size does not stretch.
-    pub(super) fn is_fixed(&self) -> bool {
-        self.bits & FIXED != 0
+        Self { dim, place, axis: compact(axis), var: None, is_fixed }
     }
 }
 
@@ -191,7 +163,7 @@ impl Clash {
     pub(super) fn error(self, builder: ErrorBuilder) -> BroadcastError {
         match self {
             Self::Sizes { axis, places: [a, b], dims: [first, second], note } => {
-                let shapes = if a.owner() == Owner::Shape { [0, 1] } else { [a.shape(), b.shape()] };
+                let shapes = if a.owner == Owner::Shape { [0, 1] } else { [a.shape(), b.shape()] };
                 builder.clash(axis, [&first, &second], shapes, &note)
             }
             Self::Name { place, marks, dims: [was, now], text } => {

@@ -80,13 +80,13 @@ impl<'n> System<'n> {
         let Conditions { entries, count, starts, .. } = &mut self.axes;
         // in the order in which they were added, without the memory of a stable sort
         for (position, entry) in (0..).zip(entries.iter_mut()) {
-            *entry = entry.with_var(Some(position));
+            entry.var = Some(position);
         }
-        entries.sort_unstable_by_key(|entry| (entry.axis, entry.var()));
+        entries.sort_unstable_by_key(|entry| (entry.axis, entry.var));
         starts.clear();
         starts.resize(*count + 1, 0);
         for (entry, next) in entries.iter_mut().zip(1..) {
-            *entry = entry.with_var(self.vars.at(entry.dim, entry.dim.span(), entry.place)?);
+            entry.var = self.vars.at(entry.dim, entry.dim.span(), entry.place)?;
             starts[entry.axis as usize + 1] = next;
         }
         for axis in 0..*count {
@@ -115,12 +115,12 @@ impl<'n> System<'n> {
 
     /// What is left of a size.
     pub(super) fn span_of(&self, entry: &Entry<'_>) -> Span {
-        entry.var().map_or_else(|| entry.dim.span(), |var| self.vars.class(var).span)
+        entry.var.map_or_else(|| entry.dim.span(), |var| self.vars.class(var).span)
     }
 
     /// Whether a size can be 1 where others are not.
     fn stretches(&self, entry: &Entry<'_>) -> bool {
-        !entry.is_fixed() && self.span_of(entry).contains(1)
+        !entry.is_fixed && self.span_of(entry).contains(1)
     }
 
     /// Forces sizes until nothing changes.
@@ -151,10 +151,10 @@ impl<'n> System<'n> {
         let (mut is_open, mut changed) = (false, false);
         for entry in self.axes.at(axis) {
             if self.stretches(entry) {
-                is_open |= entry.var().is_some();
+                is_open |= entry.var.is_some();
                 continue;
             }
-            let fits = match entry.var() {
+            let fits = match entry.var {
                 Some(var) => self.vars.unite(*class.get_or_insert(var), var).map(|united| changed |= united),
                 None => size.intersect(entry.dim.span()).map(|both| size = both),
             };
@@ -172,7 +172,7 @@ impl<'n> System<'n> {
         if is_open && (class.is_some() || size != Span::ANY) {
             let allowed = class.map_or(size, |var| self.vars.sizes_not_one(var));
             for entry in self.axes.at(axis) {
-                if let Some(var) = entry.var().filter(|_| self.stretches(entry)) {
+                if let Some(var) = entry.var.filter(|_| self.stretches(entry)) {
                     changed |= self.vars.narrow_not_one(var, allowed);
                 }
             }
@@ -185,7 +185,7 @@ impl<'n> System<'n> {
         let entries = self.axes.at(axis);
         let place = |end: usize| {
             let has_end =
-                |entry: &&Entry<'_>| entry.var().is_none() && entry.dim.span().end(end) == size.end(end);
+                |entry: &&Entry<'_>| entry.var.is_none() && entry.dim.span().end(end) == size.end(end);
             entries.iter().find(has_end).unwrap_or(&entries[0]).place
         };
         let (lo, hi) = (place(0), place(1));
@@ -215,9 +215,9 @@ impl<'n> System<'n> {
             return Clash::Sizes { axis, places, dims, note: String::new() };
         }
         // of a single shape, a size that excludes those of a name is one of the name, not of the axis
-        let is_single = a.0.place.owner() == Owner::Shape;
+        let is_single = a.0.place.owner == Owner::Shape;
         if is_single || self.vars.is_earlier(a, b.1) || self.vars.is_earlier(b, a.1) {
-            let sides = if a.0.var().is_some() { [a, b] } else { [b, a] };
+            let sides = if a.0.var.is_some() { [a, b] } else { [b, a] };
             return self.vars.conflict(sides, sides[1].0.place);
         }
         // where a name got sizes that exclude others, unless at the axis itself
@@ -271,9 +271,9 @@ impl<'n> System<'n> {
     fn candidates(&self, axis: usize) -> Option<Vec<Var>> {
         let (_, size) = self.forced(axis).filter(|(_, size)| !size.contains(1))?;
         let mut names = Vec::new();
-        for entry in self.axes.at(axis).iter().filter(|entry| !entry.is_fixed()) {
+        for entry in self.axes.at(axis).iter().filter(|entry| !entry.is_fixed) {
             let span = self.span_of(entry);
-            match entry.var() {
+            match entry.var {
                 // nothing else depends on a size without a name
                 None if span.intersect(size).is_some() => return None,
                 Some(_) if !span.contains(1) => return None,
@@ -299,7 +299,7 @@ impl<'n> System<'n> {
         let (mut class, mut size) = (None, self.axes.number(axis));
         let mut is_forced = size != Span::ANY;
         for entry in self.axes.at(axis).iter().filter(|entry| !self.stretches(entry)) {
-            (is_forced, class) = (true, class.or(entry.var()));
+            (is_forced, class) = (true, class.or(entry.var));
             size = size.intersect(entry.dim.span()).unwrap_or(size);
         }
         let span = class.map_or(size, |var| self.vars.hull(var));
@@ -316,8 +316,8 @@ impl<'n> System<'n> {
         }
         let (mut size, mut hull, mut name) = (Dim::Known(1), Span::ONE, None);
         for entry in self.axes.at(axis) {
-            let span = entry.var().map_or(entry.dim.span(), |var| self.vars.hull(var));
-            let root = entry.var().map(|var| self.vars.root(var));
+            let span = entry.var.map_or(entry.dim.span(), |var| self.vars.hull(var));
+            let root = entry.var.map(|var| self.vars.root(var));
             if span == Span::ONE || (root.is_some() && root == name) {
                 continue;
             }
@@ -333,9 +333,9 @@ impl<'n> System<'n> {
 
     /// The size of the target at an axis where it stretches. It is unknown if the target has no size there.
     pub(super) fn of_target(&self, axis: usize) -> Dim {
-        let entry = self.axes.at(axis).iter().find(|entry| entry.place.owner() == Owner::Target);
+        let entry = self.axes.at(axis).iter().find(|entry| entry.place.owner == Owner::Target);
         let own = entry.map_or(Span::ANY, |entry| entry.dim.span());
-        if let Some(var) = entry.and_then(Entry::var) {
+        if let Some(var) = entry.and_then(|entry| entry.var) {
             return self.vars.dim(var, true);
         }
         match self.forced(axis) {

@@ -123,7 +123,7 @@ impl<'n> Vars<'n> {
             return Ok(Some(var));
         }
         let own = Entry::new(dim, place, 0, true);
-        Err(self.conflict([(own.with_var(Some(var)), self.class(var).span), (own, span)], place))
+        Err(self.conflict([(Entry { var: Some(var), ..own }, self.class(var).span), (own, span)], place))
     }
 
     /// Restricts a name to the sizes at an axis. Returns `false` if it has none of them.
@@ -230,7 +230,7 @@ impl<'n> Vars<'n> {
     /// The name that got the sizes that exclude those in `other`, and the place, in words; and the place, if it is one of this
     /// call.
     pub(super) fn origin(&self, entry: Entry<'_>, other: Span) -> (String, String, Option<OwnAxis>) {
-        let origin = entry.var().and_then(|var| {
+        let origin = entry.var.and_then(|var| {
             let Class { span, ends, .. } = self.class(var);
             self.names.origins.get(ends[usize::from(other.hi >= span.lo)] as usize)
         });
@@ -247,7 +247,7 @@ impl<'n> Vars<'n> {
 
     /// Whether a name got the sizes that exclude those in `other` before this call.
     pub(super) fn is_earlier(&self, side: Side<'_>, other: Span) -> bool {
-        side.0.var().is_some() && self.origin(side.0, other).2.is_none()
+        side.0.var.is_some() && self.origin(side.0, other).2.is_none()
     }
 
     /// The clash of a name whose sizes exclude those of another size, which may have a name too, at `place`.
@@ -257,7 +257,7 @@ impl<'n> Vars<'n> {
         let (second, second_at, there) = self.origin(b.0, a.1);
         let (was, now, at) = (Dim::from(a.1), Dim::from(b.1), place.words(self.label));
         let name = Quoted(a.0.dim.as_name().unwrap_or_default()).to_string();
-        let rest = match b.0.var() {
+        let rest = match b.0.var {
             Some(_) => format!("{second} is {now} at {second_at}, but {at} makes them equal"),
             None if first == name => format!("{now} at {at}"),
             None => format!("equals {name}, which is {now} at {at}"),

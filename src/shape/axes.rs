@@ -227,16 +227,7 @@ pub(crate) struct Numbers<'n>(pub(crate) &'n [i128]);
     note = "axes are an integer or `ndarray::Axis`, an array or tuple of up to 6, a slice or a `Vec` of them, \
             an `AxisSet`, or `..` for all axes"
 )]
-pub trait AxesOrAll: AxisNumbers {}
-
-#[diagnostic::do_not_recommend]
-impl<X: Axes> AxesOrAll for X {}
-impl AxesOrAll for RangeFull {}
-
-/// Axes of an array by number, for whatever number of axes it has: [`AxesOrAll`], or [`keepdims`](crate::keepdims()) of them.
-///
-/// Not exported; public because public traits have it as a bound.
-pub trait AxisNumbers: Sealed {
+pub trait AxesOrAll: Sealed {
     /// The set of these axes of `ndim`.
     ///
     /// # Errors
@@ -250,7 +241,7 @@ pub trait AxisNumbers: Sealed {
 }
 
 #[diagnostic::do_not_recommend]
-impl<X: Axes> AxisNumbers for X {
+impl<X: Axes> AxesOrAll for X {
     #[inline(always)]
     fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         AxisMask::new(self, ndim, builder)
@@ -263,7 +254,7 @@ impl<X: Axes> AxisNumbers for X {
 
 impl Sealed for RangeFull {}
 #[diagnostic::do_not_recommend]
-impl AxisNumbers for RangeFull {
+impl AxesOrAll for RangeFull {
     #[inline(always)]
     fn mask(&self, ndim: usize, _: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         Ok(AxisMask::all(ndim))
@@ -387,9 +378,9 @@ impl fmt::Display for AxisSet {
 /// The set of an array's named axes, as a mask. It allocates only for more than 64 axes.
 pub(crate) struct AxisMask {
     ndim: usize,
-    /// One bit for each axis, for up to 64 axes.
+    /// One bit for each of the first 64 axes.
     bits: u64,
-    /// One flag for each axis, for more than 64.
+    /// One flag for each further axis.
     flags: Vec<bool>,
 }
 
@@ -399,17 +390,15 @@ impl AxisMask {
     /// first repeated axis.
     #[inline(always)]
     pub(crate) fn new(axes: &impl Axes, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<Self> {
-        let flags = if ndim > 64 { vec![false; ndim] } else { Vec::new() };
-        let mut mask = Self { ndim, bits: 0, flags };
+        let mut mask = Self { ndim, bits: 0, flags: vec![false; ndim.saturating_sub(64)] };
         for i in 0..axes.axis_count() {
             let named = axes.axis(i, ndim);
             if named >= ndim || mask.contains(named) {
                 return Err(axes_error(&axis_numbers(axes), named, ndim, builder()));
             }
-            if ndim > 64 {
-                mask.flags[named] = true;
-            } else {
-                mask.bits |= 1 << named;
+            match named.checked_sub(64) {
+                Some(further) => mask.flags[further] = true,
+                None => mask.bits |= 1 << named,
             }
         }
         Ok(mask)
@@ -418,9 +407,7 @@ impl AxisMask {
     /// All of `ndim` axes.
     #[inline(always)]
     pub(crate) fn all(ndim: usize) -> Self {
-        let few = ndim <= 64;
-        let flags = if few { Vec::new() } else { vec![true; ndim] };
-        Self { ndim, bits: if few && ndim > 0 { u64::MAX >> (64 - ndim) } else { 0 }, flags }
+        Self { ndim, bits: u64::MAX, flags: vec![true; ndim.saturating_sub(64)] }
     }
 
     /// The axes that are named, in ascending order.
@@ -435,10 +422,10 @@ impl AxisMask {
         (0..self.ndim).filter(|&axis| !self.contains(axis))
     }
 
-    /// Whether an axis is named.
+    /// Whether an axis of the array is named.
     #[inline(always)]
     pub(crate) fn contains(&self, axis: usize) -> bool {
-        if self.ndim > 64 { self.flags[axis] } else { self.bits >> axis & 1 == 1 }
+        axis.checked_sub(64).map_or_else(|| self.bits >> axis & 1 == 1, |further| self.flags[further])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers of axes as types: fewer axes, the axes of a reduction, and the shape of its result.
 
-use super::{Axes, AxesOrAll, AxisMask, AxisNumbers, sizes_mut};
+use super::{Axes, AxesOrAll, AxisMask, sizes_mut};
 use crate::error::{ErrorBuilder, Result};
 use crate::sealed::Sealed;
 use alloc::vec::Vec;
@@ -112,7 +112,7 @@ less!(Ix1 Ix2 Ix3 Ix4 Ix5 Ix6; D::Smaller; RemoveAxis);
     note = "where the type of the axes is a parameter `X`, add the bound `X: ReducedAxes<D>`, which is in \
             `ndarray_broadcast::bounds`"
 )]
-pub trait ReducedAxes<D: Dimension>: AxisNumbers {
+pub trait ReducedAxes<D: Dimension>: AxesOrAll {
     /// The dimension type of the result.
     type Left: Dimension;
 
@@ -178,7 +178,7 @@ impl<X: AxesOrAll, D: Dimension> ReducedAxes<D> for KeepDims<X> {
 
 #[diagnostic::do_not_recommend]
 #[allow(private_interfaces, private_bounds, reason = "hidden methods take types of the crate")]
-impl<X: AxesOrAll> AxisNumbers for KeepDims<X> {
+impl<X: AxesOrAll> AxesOrAll for KeepDims<X> {
     #[inline(always)]
     fn mask(&self, ndim: usize, builder: impl FnOnce() -> ErrorBuilder) -> Result<AxisMask> {
         self.0.mask(ndim, builder)
@@ -199,19 +199,11 @@ pub(crate) fn reduced_dim<D: Dimension, X: ReducedAxes<D>>(
     axes: &X,
     builder: impl Fn() -> ErrorBuilder,
 ) -> Result<(X::Left, AxisMask)> {
-    let ndim = shape.len();
-    let reduced = axes.mask(ndim, builder)?;
-    let left = if X::KEEPS { ndim } else { X::Left::NDIM.unwrap_or_else(|| reduced.unnamed().count()) };
-    let mut result = X::Left::zeros(left);
-    if X::KEEPS {
-        sizes_mut(&mut result).copy_from_slice(shape);
-        for axis in reduced.named() {
-            sizes_mut(&mut result)[axis] = 1;
-        }
-    } else {
-        for (size, axis) in sizes_mut(&mut result).iter_mut().zip(reduced.unnamed()) {
-            *size = shape[axis];
-        }
+    let reduced = axes.mask(shape.len(), builder)?;
+    let kept = || (0..shape.len()).filter(|&axis| X::KEEPS || !reduced.contains(axis));
+    let mut result = X::Left::zeros(X::Left::NDIM.unwrap_or_else(|| kept().count()));
+    for (size, axis) in sizes_mut(&mut result).iter_mut().zip(kept()) {
+        *size = if reduced.contains(axis) { 1 } else { shape[axis] };
     }
     Ok((result, reduced))
 }

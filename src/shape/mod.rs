@@ -22,9 +22,7 @@ pub use signature::{Signature, SignatureShapes};
 pub use stretch::{reduction_axes, resolve_target};
 pub use target::{Size, TargetShape};
 
-pub(crate) use axes::{
-    AxisMask, AxisNumbers, FOR_ARRAY, FOR_TARGET, Numbers, OF_TARGET, axis_numbers, check_axis_count,
-};
+pub(crate) use axes::{AxisMask, FOR_ARRAY, FOR_TARGET, Numbers, OF_TARGET, axis_numbers, check_axis_count};
 pub(crate) use batch_shape::{
     BaseAxis, BatchShape, base_axes, base_size, batch_ndim, check_batches_into, joint_base, joint_batch,
     with_base,

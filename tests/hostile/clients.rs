@@ -74,7 +74,6 @@ fn by_value(t: &mut Table) {
     let refused = || many().into_broadcast_map(hollow(), |a, _| *a).unwrap_err();
     t.call("Returned::error", || refused().error().kind()).is(ErrorKind::Overflow);
     t.call("Returned::into_inner", || refused().into_inner()).is(many());
-    t.call("Returned::into_operands", || refused().into_operands()).is((many(), ()));
 }
 
 fn reductions(t: &mut Table) {

@@ -281,7 +281,7 @@ fn others(t: &mut Table) {
         };
         outcome(map(ArrayView::from(&[2])).and_then(|narrow| Ok((narrow, map(c.row)?))))
     });
-    for name in ["Returned::error", "Returned::into_inner", "Returned::into_operands"] {
+    for name in ["Returned::error", "Returned::into_inner"] {
         both(t, name, |c| {
             let of_five = ArrayView::from_shape([5, 1], &[0; 5]).unwrap();
             let strides = strides([3, 1], c.harm.max(MIN_TO_OWN));

@@ -232,9 +232,9 @@ fn the_memory_of_the_further_operand() {
     assert_eq!((ones.as_ptr() == place, ones), (false, Array2::ones((2, 2)).into_shared()));
 
     let (three, kept) = (array![1.0, 2.0, 3.0].into_shared(), own.to_shared());
-    let places = (three.as_ptr(), kept.as_ptr());
-    let (three, kept) = three.into_broadcast_map(kept, ratio).unwrap_err().into_operands();
-    assert_eq!((three.as_ptr(), kept.as_ptr(), kept), (places.0, places.1, own.into_shared()));
+    let place = three.as_ptr();
+    let three = three.into_broadcast_map(kept, ratio).unwrap_err().into_inner();
+    assert_eq!((three.as_ptr(), three), (place, array![1.0, 2.0, 3.0].into_shared()));
 }
 
 #[test]
