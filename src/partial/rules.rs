@@ -3,7 +3,7 @@
 use super::dim::Dim;
 use super::place::{Entry, OwnAxis, Owner};
 use super::solver::At;
-use super::statement::{Arguments, Call, Operation, Size, Sizes, Statement};
+use super::statement::{Arguments, Call, Operation, Size, Statement};
 use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
 use crate::shape::{
@@ -80,7 +80,7 @@ impl<'a> Call<'a> {
         let left = (0..ndim).filter(|&axis| keepdims || !reduced.contains(axis));
         let result =
             left.map(|axis| if reduced.contains(axis) { Size::One } else { Size::At(axis) }).collect();
-        Ok(Statement { result: Sizes::Listed(result), ..statement })
+        Ok(Statement { result, ..statement })
     }
 
     pub(super) fn sum_to(self, words: &'static Caller, bases: &'a [usize]) -> Stated<'a> {
@@ -99,11 +99,7 @@ impl<'a> Call<'a> {
         let statement = Statement::new(operation, count, &at);
         let targets = (new..new + target).map(Size::OfTarget);
         let result = targets.chain((new + target..count).map(Size::At)).collect();
-        Ok(Statement {
-            result: Sizes::Listed(result),
-            is_ranked: operation.ndim(1).and(whole).is_some(),
-            ..statement
-        })
+        Ok(Statement { result, is_ranked: operation.ndim(1).and(whole).is_some(), ..statement })
     }
 
     pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
@@ -117,8 +113,7 @@ impl<'a> Call<'a> {
             Some(_) => positions,
             None => (0..operation.dims(1).len()).collect(),
         };
-        let result = statement.conditions.first.iter().map(|&axis| Size::OfTarget(axis)).collect();
-        statement.result = Sizes::Listed(result);
+        statement.result = statement.conditions.first.iter().map(|&axis| Size::OfTarget(axis)).collect();
         Ok(Statement { is_ranked: ndim.or(operation.ndim(1)).is_some(), ..statement })
     }
 
@@ -164,7 +159,7 @@ impl<'a> Operation<'a> {
                 Some(axis) => at(operand, axis),
             }
         };
-        let result = Sizes::Listed((bases..count).chain(0..bases).map(Size::At).collect());
+        let result = (bases..count).chain(0..bases).map(Size::At).collect();
         Statement { result, bases, ..Statement::new(self, count, &at) }
     }
 

@@ -165,18 +165,11 @@ pub(super) enum Size {
     One,
 }
 
-/// The sizes of a result.
-pub(super) enum Sizes {
-    /// Those at so many axes of the conditions, in order. A long shape takes no memory for a list of them.
-    First(usize),
-    Listed(Vec<Size>),
-}
-
 /// What an operation states.
 pub(super) struct Statement<'a> {
     pub(super) operation: Operation<'a>,
     pub(super) conditions: Conditions<'a>,
-    pub(super) result: Sizes,
+    pub(super) result: Vec<Size>,
     /// How many of the first axes are axes of the bases, whose clashes come first.
     pub(super) bases: usize,
     /// Whether all sizes of the result are known to be here. If not, those that are here may overflow all the same.
@@ -194,7 +187,7 @@ impl<'a> Statement<'a> {
             let owner = if is_target { Owner::Target } else { Owner::Operand(compact(operand)) };
             conditions.add(owner, operation.dims(operand), &|axis| at(operand, axis));
         }
-        let (result, is_ranked) = (Sizes::First(count), operation.call.is_ranked());
+        let (result, is_ranked) = ((0..count).map(Size::At).collect(), operation.call.is_ranked());
         Self { operation, conditions, result, bases: 0, is_ranked }
     }
 
@@ -213,15 +206,11 @@ impl<'a> Statement<'a> {
             }
             clash.error(operation.builder_of(words))
         })?;
-        let size = |size| match size {
+        let sizes = list(result.len(), &mut |axis| match result[axis] {
             Size::At(axis) => system.size(axis).0,
             Size::OfTarget(axis) => system.of_target(axis),
             Size::One => Dim::Known(1),
-        };
-        let sizes = match &result {
-            Sizes::First(count) => list(*count, &mut |axis| size(Size::At(axis))),
-            Sizes::Listed(sizes) => list(sizes.len(), &mut |axis| size(sizes[axis])),
-        };
+        });
         let checks = operation.with_unranked(checks, &sizes);
         // before a list of the smallest sizes takes memory
         drop((system.axes, result));

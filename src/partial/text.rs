@@ -9,20 +9,10 @@ use core::ops::RangeBounds;
 use core::str::FromStr;
 
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
+const END: &str = "a digit or the end of the size";
 
 /// What of a text cannot be read, from the first character that does not fit, and a description of what would.
 type Fault<'t> = (&'t str, &'static str);
-
-/// The separator of sizes, and descriptions of the characters that can follow a size, final digits, a name in quotes and
-/// letters.
-type Notation = (char, [&'static str; 4]);
-
-const CROSSED: Notation =
-    ('x', ["a digit, x or ..", "a digit or x", "a colon or x", "a letter but x, a digit or _"]);
-const LISTED: Notation = (
-    ',',
-    ["a digit, a comma, ] or ..", "a digit, a comma or ]", "a colon, a comma or ]", "a letter, a digit or _"],
-);
 
 /// Reads `4x?x3` or `[4, ?, 3]`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
 ///
@@ -57,7 +47,7 @@ impl FromStr for PartialShape {
         let dims = match trimmed.strip_prefix('[') {
             _ if trimmed == "*" => return Ok(Self::unranked()),
             Some(list) => listed(list),
-            None => dims(trimmed, CROSSED),
+            None => dims(trimmed, b'x'),
         };
         dims.map(Self::from).map_err(|fault| invalid(text, fault))
     }
@@ -67,19 +57,18 @@ impl FromStr for PartialShape {
 fn listed(text: &str) -> Result<Vec<Dim>, Fault<'_>> {
     let (list, end) = text.split_at(until(text, b']'));
     let has_none = !end.is_empty() && trim(list).is_empty();
-    let dims = if has_none { Vec::new() } else { dims(list, LISTED)? };
+    let dims = if has_none { Vec::new() } else { dims(list, b',')? };
     let rest = end.strip_prefix(']').ok_or((end, "a comma or ]"))?;
     if trim(rest).is_empty() { Ok(dims) } else { Err((trim(rest), "the end")) }
 }
 
-/// Reads sizes that are separated as in `notation`.
-fn dims(mut text: &str, notation: Notation) -> Result<Vec<Dim>, Fault<'_>> {
-    let separator = notation.0 as u8;
+/// Reads sizes between separators.
+fn dims(mut text: &str, separator: u8) -> Result<Vec<Dim>, Fault<'_>> {
     // counted first: a vector that grows takes up to three times the memory
     let mut dims: Vec<Dim> = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
     loop {
         let (own, rest) = text.split_at(until(text, separator));
-        let read = dim(trim(own), notation)?;
+        let read = dim(trim(own))?;
         // names that are equal share their memory, if they are near
         let near = dims[dims.len().saturating_sub(8)..].iter().find(|near| **near == read).cloned();
         dims.push(near.unwrap_or(read));
@@ -120,6 +109,7 @@ fn trim(text: &str) -> &str {
 ///
 /// assert_eq!("2..5".parse::<Dim>()?, Dim::range(2..=5)?);
 /// assert_eq!("n:2..5".parse::<Dim>()?, Dim::name_in("n", 2..=5)?);
+/// assert_eq!("max_len".parse::<Dim>()?, Dim::name("max_len")?);
 /// assert!("5..2".parse::<Dim>().is_err());
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
@@ -127,7 +117,7 @@ impl FromStr for Dim {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self> {
-        dim(trim(text), CROSSED).map_err(|fault| invalid(text, fault))
+        dim(trim(text)).map_err(|fault| invalid(text, fault))
     }
 }
 
@@ -158,7 +148,7 @@ pub(super) struct Quoted<'n>(pub(super) &'n str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if word(self.0, CROSSED).is_ok() {
+        if word(self.0).is_ok() && !self.0.contains('x') {
             return f.write_str(self.0);
         }
         write!(f, "\"{}\"", self.0.replace('\\', r"\\").replace('"', r#"\""#))
@@ -225,37 +215,37 @@ fn invalid(text: &str, (rest, expected): Fault<'_>) -> BroadcastError {
     BroadcastError::invalid_text(text, before.chars().count(), expected)
 }
 
-fn dim(text: &str, notation: Notation) -> Result<Dim, Fault<'_>> {
+fn dim(text: &str) -> Result<Dim, Fault<'_>> {
     let (name, rest) = match text.as_bytes() {
         b"?" => return Ok(Dim::Unknown),
         [b'"', ..] => unquoted(text)?,
         [b'?', b'0'..=b'9', ..] | [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..] => {
             let (name, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
-            word(name, notation)?;
+            word(name)?;
             (name.into(), rest)
         }
-        _ => return span(text, notation).map(Dim::from),
+        _ => return span(text).map(Dim::from),
     };
     match rest.as_bytes() {
         [] => Ok(Dim::declared(&name, Span::ANY)),
-        [b':', b'0'..=b'9' | b'.', ..] => Ok(Dim::declared(&name, span(&rest[1..], notation)?)),
+        [b':', b'0'..=b'9' | b'.', ..] => Ok(Dim::declared(&name, span(&rest[1..])?)),
         [b':', ..] => Err((&rest[1..], "a range such as 2..5")),
-        _ => Err((rest, notation.1[2])),
+        _ => Err((rest, "a colon or the end of the size")),
     }
 }
 
 /// Reads a size or a range.
-fn span(text: &str, (_, [after_size, after_range, ..]): Notation) -> Result<Span, Fault<'_>> {
+fn span(text: &str) -> Result<Span, Fault<'_>> {
     match text.split_once("..").filter(|(lo, _)| !lo.contains('.')) {
         Some(("", "")) => Err((&text[2..], "a size at one end of the range at least")),
         Some((lo, hi)) => {
-            let lo = if lo.is_empty() { 0 } else { size(lo, after_size)? };
-            let end = if hi.is_empty() { usize::MAX } else { size(hi, after_range)? };
+            let lo = if lo.is_empty() { 0 } else { size(lo, "a digit or ..")? };
+            let end = if hi.is_empty() { usize::MAX } else { size(hi, END)? };
             let fault = (hi, "an end of the range that is not below its start");
             if lo <= end { Ok(Span { lo, hi: end }) } else { Err(fault) }
         }
         None if text.starts_with(|first: char| first.is_ascii_digit()) => {
-            size(text, after_size).map(Span::of)
+            size(text, "a digit, .. or the end of the size").map(Span::of)
         }
         None => Err((text, A_DIM)),
     }
@@ -289,12 +279,11 @@ fn size<'t>(digits: &'t str, next: &'static str) -> Result<usize, Fault<'t>> {
 }
 
 /// Checks that a name can stand without quotes. `?` and digits are a name of [`Names::fresh`](super::Names::fresh).
-fn word(text: &str, notation: Notation) -> Result<(), Fault<'_>> {
-    let (separator, [_, after_digits, _, after_letters]) = notation;
+fn word(text: &str) -> Result<(), Fault<'_>> {
     let digits_only = matches!(text.as_bytes(), [b'?', b'0'..=b'9', ..]);
-    let next = if digits_only { after_digits } else { after_letters };
+    let next = if digits_only { END } else { "a letter, a digit or _" };
     for (i, byte) in text.bytes().enumerate().skip(usize::from(digits_only)) {
-        let is_letter = byte == b'_' || byte.is_ascii_alphabetic() && byte != separator as u8;
+        let is_letter = byte == b'_' || byte.is_ascii_alphabetic();
         if !(byte.is_ascii_digit() && i > 0 || is_letter && !digits_only) {
             return Err((&text[i..], next));
         }

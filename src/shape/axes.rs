@@ -344,29 +344,17 @@ impl FromIterator<usize> for AxisSet {
     }
 }
 
-impl FromIterator<Axis> for AxisSet {
-    fn from_iter<I: IntoIterator<Item = Axis>>(axes: I) -> Self {
-        axes.into_iter().map(|Axis(position)| position).collect()
+impl<const N: usize> From<[usize; N]> for AxisSet {
+    fn from(axes: [usize; N]) -> Self {
+        axes.into_iter().collect()
     }
 }
 
-/// By hand: `impl<const N: usize> From<[usize; N]> for AxisSet`, and `From<&[usize]>`.
-macro_rules! set_of {
-    ($($T:ty)*) => {$(
-        impl<const N: usize> From<[$T; N]> for AxisSet {
-            fn from(axes: [$T; N]) -> Self {
-                axes.into_iter().collect()
-            }
-        }
-
-        impl From<&[$T]> for AxisSet {
-            fn from(axes: &[$T]) -> Self {
-                axes.iter().copied().collect()
-            }
-        }
-    )*};
+impl From<&[usize]> for AxisSet {
+    fn from(axes: &[usize]) -> Self {
+        axes.iter().copied().collect()
+    }
 }
-set_of!(usize Axis);
 
 /// Prints as the list of its axes: `[0, 2]`.
 impl fmt::Display for AxisSet {

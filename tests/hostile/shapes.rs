@@ -150,7 +150,7 @@ fn shapes(t: &mut Table) {
         (format!("[{}n", " ".repeat(LENGTH)), LENGTH + 2, "a comma or ]"),
         ("(".repeat(LENGTH), 0, A_DIM),
         ("9".repeat(LENGTH), 0, "a size that is not past usize::MAX"),
-        ("n".repeat(LENGTH - 1) + "é", LENGTH - 1, "a letter but x, a digit or _"),
+        ("n".repeat(LENGTH - 1) + "é", LENGTH - 1, "a letter, a digit or _"),
     ];
     for (text, at, expected) in &long {
         t.call(name, || text.parse::<PartialShape>()).holds(|result| needs(&result, *at, expected));
