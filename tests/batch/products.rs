@@ -1,143 +1,15 @@
-//! Products that are large enough for `ndarray::linalg` equal loops, in any layout, serial and parallel. The gradients of
-//! products, as the guide derives them, against finite differences.
+//! Products of no elements, products that round, which threads do not change, and the gradients of products, as the guide
+//! derives them, against finite differences. Those of whole numbers are in `tests/random/cases/products.rs`.
 #![allow(clippy::unwrap_used, clippy::many_single_char_names, reason = "tests")]
 
 use approx::assert_abs_diff_eq;
 use common::Lie::{C, F, Gap, Reversed, Rows, Second};
-use common::{Lie, aligned_right, indices, is_thorough, joint, read_at, sample};
+use common::{indices, is_thorough};
 use ndarray::{
-    Array, Array1, Array2, Array3, Array4, ArrayD, ArrayRef, Axis, CowArray, Dimension, Ix1, Ix2, IxDyn,
-    LinalgScalar, ShapeBuilder, array,
+    Array, Array1, Array2, Array3, Array4, ArrayD, ArrayRef, Axis, Dimension, Ix1, Ix2, ShapeBuilder, array,
 };
-use ndarray_broadcast::bounds::{BaseOp, LessAxes};
+use ndarray_broadcast::base_op;
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Batch, base_op};
-use num_traits::{One, Zero};
-use std::fmt::Debug;
-
-/// Numbers from -3 to 3: every sum of products is exact.
-fn number(k: usize) -> i8 {
-    [2, -3, 0, 1, -1, 3, -2, 1, 2][k % 9]
-}
-
-fn lying<T: From<i8>>(shape: &[usize], lie: Lie) -> ArrayD<T> {
-    lie.array(shape, |k| number(k + k / 7 + shape[0]).into())
-}
-
-/// The products of the matrices or vectors at each batch index, one after the other.
-fn naive<T: Into<f64> + Copy>(
-    [left, right]: [&ArrayD<T>; 2],
-    [rows, terms, columns]: [usize; 3],
-    bases: [usize; 2],
-) -> Vec<f64> {
-    let own = [(left, bases[0]), (right, bases[1])].map(|(x, base)| x.shape()[..x.ndim() - base].to_vec());
-    let batch = joint(&own).expect("batches that go together");
-    #[allow(clippy::cast_possible_truncation, reason = "small integers")]
-    let elements = |x: &ArrayD<T>, own: &[usize], at: &[usize]| -> Vec<i64> {
-        let index = read_at(at, own, &aligned_right(own.len(), batch.len()));
-        let base = index.iter().fold(x.view(), |x, &i| x.index_axis_move(Axis(0), i));
-        base.iter().map(|&x| x.into() as i64).collect()
-    };
-    let mut found = Vec::new();
-    for at in indices(&batch) {
-        let (left, right) = (elements(left, &own[0], &at), elements(right, &own[1], &at));
-        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
-            let term = |i| left[row * terms + i] * right[i * columns + column];
-            #[allow(clippy::cast_precision_loss, reason = "small integers")]
-            found.push((0..terms).map(term).sum::<i64>() as f64);
-        }
-    }
-    found
-}
-
-fn check<T, P, B, B2>(
-    op: P,
-    a: &Batch<'_, T, IxDyn, B>,
-    b: &Batch<'_, T, IxDyn, B2>,
-    expected: &[f64],
-    context: &dyn Debug,
-) where
-    T: LinalgScalar + Into<f64> + From<i8> + Send + Sync,
-    P: BaseOp<T, T, B, B2, Output = T>,
-    IxDyn: ndarray::DimAdd<P::Base, Output = IxDyn> + LessAxes<B, Left = IxDyn> + LessAxes<B2, Left = IxDyn>,
-    B: Dimension,
-    B2: Dimension,
-{
-    let equal = |found: &ArrayRef<T, IxDyn>| {
-        assert!(found.iter().map(|&x| x.into()).eq(expected.iter().copied()), "{context:?}");
-    };
-    let found: ArrayD<T> = a.apply(op, b).expect("bases that go together");
-    equal(&found);
-    equal(&a.par().apply(op, b).expect("bases that go together"));
-    for lie in [C, F, Rows, Second, Reversed, Gap] {
-        let mut out = lying(found.shape(), lie);
-        a.apply_into(op, b, &mut out).expect("a result of this shape");
-        equal(&out);
-        let mut out = lying(found.shape(), lie);
-        a.par().apply_into(op, b, &mut out).expect("a result of this shape");
-        equal(&out);
-        // a batch with one axis more
-        let mut out = lying(&[&[2], found.shape()].concat(), lie);
-        a.apply_into(op, b, &mut out).expect("a result of a larger batch");
-        out.outer_iter().for_each(|out| equal(&out));
-    }
-}
-
-fn matrices<T>(batches: [&[usize]; 2], sizes: [usize; 3])
-where
-    T: LinalgScalar + Into<f64> + From<i8> + Send + Sync,
-{
-    for (lie, other) in [(C, C), (C, F), (F, C), (Second, Rows), (Reversed, C), (Rows, Gap)] {
-        let a = lying::<T>(&[batches[0], &sizes[..2]].concat(), lie);
-        let b = lying::<T>(&[batches[1], &sizes[1..]].concat(), other);
-        let expected = naive([&a, &b], sizes, [2, 2]);
-        let [a, b] = [&a, &b].map(|x| x.batch::<Ix2>().expect("a base"));
-        check(base_op::MatMul, &a, &b, &expected, &(batches, sizes, lie, other));
-    }
-}
-
-#[test]
-fn large_products_equal_loops() {
-    matrices::<f32>([&[], &[]], [41, 41, 41]);
-    matrices::<f64>([&[], &[]], [9, 47, 160]);
-    // fewer rows than parts, and terms and columns that must not become parts
-    matrices::<f64>([&[], &[]], [8, 257, 256]);
-    matrices::<f32>([&[2, 1], &[2]], [40, 42, 41]);
-    // a matrix that all share
-    matrices::<f32>([&[5], &[]], [20, 40, 24]);
-    matrices::<f64>([&[], &[5]], [40, 24, 20]);
-    // few columns of each product, so that those of all products are columns with gaps
-    matrices::<f32>([&[], &[20]], [16, 16, 3]);
-}
-
-#[test]
-fn one_matrix_times_many_vectors() {
-    for (lie, other) in [(C, C), (F, C), (C, F), (Rows, Second)] {
-        let (matrix, vectors) = (lying::<f32>(&[40, 24], lie), lying(&[90, 24], other));
-        let expected = naive([&matrix, &vectors], [40, 24, 1], [2, 1]);
-        let (m, v) = (matrix.batch::<Ix2>().expect("a base"), vectors.batch::<Ix1>().expect("a base"));
-        check(base_op::MatVec, &m, &v, &expected, &(lie, other));
-    }
-}
-
-/// Vectors without gaps and with them, also fewer of them than products, and more products than one thread takes.
-#[test]
-fn inner_products_of_each_length() {
-    for terms in sample(6, (1..=70).chain([1023, 1024, 1025, 2048, 3100])) {
-        for batches in [[&[3, 2][..], &[2]], [&[1], &[5]], [&[3, 1], &[2]], [&[], &[1]]] {
-            for (lie, other) in [(C, C), (F, C), (Reversed, Gap)] {
-                let [a, b] = [(batches[0], lie), (batches[1], other)]
-                    .map(|(batch, lie)| lying::<f32>(&[batch, &[terms]].concat(), lie));
-                let expected = naive([&a, &b], [1, terms, 1], [1, 1]);
-                let (x, y) = (a.batch::<Ix1>().expect("a base"), b.batch::<Ix1>().expect("a base"));
-                check(base_op::Inner, &x, &y, &expected, &(terms, batches, lie, other));
-            }
-        }
-    }
-    let (a, b) = (lying::<f64>(&[9001, 7, 9], C), lying::<f64>(&[7, 9], C));
-    let expected = naive([&a, &b], [1, 9, 1], [1, 1]);
-    check(base_op::Inner, &a.batch::<Ix1>().unwrap(), &b.batch::<Ix1>().unwrap(), &expected, &"many");
-}
 
 /// No rows, terms or columns, and some that choose another way: the result is empty, or zeros.
 #[test]
@@ -158,17 +30,6 @@ fn products_of_no_elements() {
         assert_eq!(products, all(&[2, rows, columns], sum), "{rows} {terms} {columns}");
         assert_eq!(v.vecmat(&m.transpose()).unwrap(), of_rows, "{rows} {terms}");
     }
-}
-
-/// Threads share many small matrices, of which those of one operand are fewer.
-#[test]
-fn many_small_matrices() {
-    let batches = if is_thorough() { 20_001 } else { 301 };
-    let (a, b) = (lying::<f32>(&[5, 2, 2], C), lying::<f32>(&[batches, 5, 2], C));
-    let expected = naive([&a, &b], [2, 2, 1], [2, 1]);
-    check(base_op::MatVec, &a.batch::<Ix2>().unwrap(), &b.batch::<Ix1>().unwrap(), &expected, &"many");
-    // with gaps they are halved until their copies are small, along the first axis that has several
-    matrices::<f32>([&[1, 300], &[300]], [4, 4, 4]);
 }
 
 /// Numbers that do not follow from each other, between -1 and 1.
@@ -205,188 +66,12 @@ fn large_products_of_each_layout() {
             for b in [&b, &turned_b] {
                 let (a, b) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
                 for lie in [C, F, Rows, Second, Reversed, Gap] {
-                    let mut out = lying::<f64>(expected.shape(), lie);
+                    let mut out = lie.array(expected.shape(), |_| 0.5);
                     a.apply_into(base_op::MatMul, &b, &mut out).unwrap();
                     assert_abs_diff_eq!(out, expected.view().into_dyn(), epsilon = 1e-9);
                     let serial = out.clone();
                     a.par().apply_into(base_op::MatMul, &b, &mut out).unwrap();
                     assert_eq!(out, serial, "{rows} {terms} {columns} {lie:?}");
-                }
-            }
-        }
-    }
-}
-
-/// One operand for all, or for some: the same as one for each.
-#[test]
-fn shared_operands_equal_one_for_each() {
-    for n in [1, 2, 3, 5, 8, 12] {
-        for (m, batches) in [(n, [&[1][..], &[20]]), (n + 1, [&[9, 1], &[9, 3]]), (2, [&[1, 3], &[9, 3]])] {
-            for batches in [batches, [batches[1], batches[0]]] {
-                let [a, b] = [(batches[0], [m, n]), (batches[1], [n, m])]
-                    .map(|(batch, base)| lying::<f32>(&[batch, &base].concat(), C));
-                let [v, w] = [batches[0], batches[1]].map(|batch| lying::<f32>(&[batch, &[n]].concat(), C));
-                let context = (n, m, batches);
-                let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
-                check(base_op::MatMul, &x, &y, &naive([&a, &b], [m, n, m], [2, 2]), &context);
-                let (p, q) = (v.batch::<Ix1>().unwrap(), w.batch::<Ix1>().unwrap());
-                check(base_op::MatVec, &x, &q, &naive([&a, &w], [m, n, 1], [2, 1]), &context);
-                check(base_op::VecMat, &p, &y, &naive([&v, &b], [1, n, m], [1, 2]), &context);
-            }
-        }
-    }
-}
-
-/// Batch axes along which one operand or each of two has one element, of arrays with swapped, reversed and repeated axes.
-#[test]
-fn one_sided_batch_axes_of_each_stride() {
-    /// A matrix of each batch element, as a view of `memory`.
-    fn matrices<T: Clone>(memory: &ArrayD<T>, variant: usize) -> CowArray<'_, T, IxDyn> {
-        let (mut view, last) = (memory.view(), memory.ndim() - 1);
-        match variant {
-            0 => view.swap_axes(last - 1, last),
-            1 => view.invert_axis(Axis(last)),
-            2 => view.invert_axis(Axis(last - 1)),
-            3 => (0..=last).for_each(|axis| view.invert_axis(Axis(axis))),
-            _ => {}
-        }
-        view.into()
-    }
-    fn products<T: LinalgScalar + Into<f64> + From<i8> + Send + Sync>() {
-        let sizes = [[3, 5, 2], [9, 17, 10], [1, 20, 3], [4, 70, 1], [5, 0, 4], [6, 6, 6]];
-        let batches =
-            [[&[4, 1][..], &[1, 3]], [&[2], &[3, 2]], [&[], &[3, 2]], [&[3, 2], &[]], [&[2, 1, 3], &[4, 1]]];
-        for (i, (sizes, [of_a, of_b])) in
-            sizes.iter().flat_map(|sizes| batches.iter().map(move |batches| (*sizes, *batches))).enumerate()
-        {
-            let [m, n, p] = sizes;
-            for variant in sample(3, 0..5) {
-                let other = (variant + i) % 5;
-                let shape = |batch: &[usize], [x, y]: [usize; 2], variant| {
-                    [batch, &if variant == 0 { [y, x] } else { [x, y] }].concat()
-                };
-                let (a, b) = (
-                    lying::<T>(&shape(of_a, [m, n], variant), C),
-                    lying::<T>(&shape(of_b, [n, p], other), C),
-                );
-                let (a, b) = (matrices(&a, variant), matrices(&b, other));
-                let expected = naive([&a.to_owned(), &b.to_owned()], sizes, [2, 2]);
-                let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
-                check(base_op::MatMul, &x, &y, &expected, &(of_a, of_b, sizes, variant, other));
-                if p == 1 {
-                    let v = b.index_axis(Axis(b.ndim() - 1), 0);
-                    let y = v.batch::<Ix1>().unwrap();
-                    check(base_op::MatVec, &x, &y, &expected, &(of_a, of_b, sizes, variant, other));
-                }
-            }
-        }
-    }
-    products::<f32>();
-    products::<i16>();
-}
-
-/// Vectors whose batches broadcast on both sides, rows of one element that is repeated, and terms of stride 0.
-#[test]
-fn repeated_elements() {
-    for terms in [1, 5, 9, 70] {
-        let (a, b) = (lying::<f64>(&[6, 1, terms], C), lying::<f64>(&[1, 7, terms], Reversed));
-        let expected = naive([&a, &b], [1, terms, 1], [1, 1]);
-        check(base_op::Inner, &a.batch::<Ix1>().unwrap(), &b.batch::<Ix1>().unwrap(), &expected, &terms);
-        let (row, column) = (lying::<f32>(&[2, 1, terms], C), lying::<f32>(&[2, 9, 1], C));
-        let (rows, columns) =
-            (row.broadcast(vec![2, 9, terms]).unwrap(), column.broadcast(vec![2, 9, terms]).unwrap());
-        for (a, b) in [(&rows, &rows), (&columns, &columns), (&rows, &columns), (&columns, &rows)] {
-            let turned = b.view().permuted_axes(vec![0, 2, 1]);
-            let expected = naive([&a.to_owned(), &turned.to_owned()], [9, terms, 9], [2, 2]);
-            check(
-                base_op::MatMul,
-                &a.batch::<Ix2>().unwrap(),
-                &turned.batch::<Ix2>().unwrap(),
-                &expected,
-                &terms,
-            );
-        }
-    }
-}
-
-/// An element whose products are their first factors.
-#[derive(Clone, Copy)]
-struct First(i16);
-
-impl From<i8> for First {
-    fn from(number: i8) -> Self {
-        Self(number.into())
-    }
-}
-
-impl From<First> for f64 {
-    fn from(first: First) -> Self {
-        first.0.into()
-    }
-}
-
-macro_rules! operators {
-    ($($Op:ident $op:ident $of:expr;)*) => {$(
-        impl std::ops::$Op for First {
-            type Output = Self;
-            fn $op(self, other: Self) -> Self {
-                let of: fn(i16, i16) -> i16 = $of;
-                Self(of(self.0, other.0))
-            }
-        }
-    )*};
-}
-operators! {
-    Add add |a, b| a + b;
-    Sub sub |a, b| a - b;
-    Mul mul |a, _| a;
-    Div div |a, _| a;
-}
-
-impl Zero for First {
-    fn zero() -> Self {
-        Self(0)
-    }
-    fn is_zero(&self) -> bool {
-        self.0 == 0
-    }
-}
-
-impl One for First {
-    fn one() -> Self {
-        Self(1)
-    }
-}
-
-/// Multiplication need not commute: where the factors of a product are swapped, those of its terms are not.
-#[test]
-fn factors_keep_their_order() {
-    for [rows, terms, columns] in
-        [[2, 2, 2], [3, 5, 1], [9, 4, 3], [3, 70, 5], [1, 70, 3], [3, 70, 1], [2, 70, 1], [1, 70, 1]]
-    {
-        for batches in [[&[3][..], &[3]], [&[3], &[]], [&[], &[3]]] {
-            for (lie, other) in [(C, C), (F, Gap)] {
-                let operands = |bases: [&[usize]; 2]| {
-                    let a = lying::<First>(&[batches[0], bases[0]].concat(), lie);
-                    let b = lying::<First>(&[batches[1], bases[1]].concat(), other);
-                    let firsts = [a.clone(), b.map(|_| First(1))];
-                    let expected =
-                        naive([&firsts[0], &firsts[1]], [rows, terms, columns], bases.map(<[_]>::len));
-                    (a, b, expected)
-                };
-                let context = (rows, terms, columns, batches, lie, other);
-                let (a, b, expected) = operands([&[rows, terms], &[terms, columns]]);
-                let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix2>().unwrap());
-                check(base_op::MatMul, &x, &y, &expected, &context);
-                if columns == 1 {
-                    let (a, b, expected) = operands([&[rows, terms], &[terms]]);
-                    let (x, y) = (a.batch::<Ix2>().unwrap(), b.batch::<Ix1>().unwrap());
-                    check(base_op::MatVec, &x, &y, &expected, &context);
-                }
-                if rows == 1 {
-                    let (a, b, expected) = operands([&[terms], &[terms, columns]]);
-                    let (x, y) = (a.batch::<Ix1>().unwrap(), b.batch::<Ix2>().unwrap());
-                    check(base_op::VecMat, &x, &y, &expected, &context);
                 }
             }
         }
@@ -544,21 +229,5 @@ fn errors_do_not_grow_with_the_number_of_terms() {
         check(&format!("{name}, matvec, par"), matrix.par().matvec(&one).unwrap().to_vec());
         // each vector in a batch of its own
         check(&format!("{name}, vectors"), matrix.matvec(&both).unwrap().iter().copied().collect());
-    }
-}
-
-/// Elements of 16 bytes, of which a block has fewer bytes than terms that are added in registers.
-#[test]
-fn vectors_by_matrices_of_large_elements() {
-    for (terms, columns) in [(600, 8), (900, 5), (1030, 8), (2100, 3), (300, 20)] {
-        let matrix = Array2::from_shape_fn((terms, columns), |(i, j)| (i * columns + j) as i128);
-        let vector = Array1::from_shape_fn(terms, |i| (i % 7) as i128);
-        let expected: Vec<i128> =
-            (0..columns).map(|j| (0..terms).map(|i| (i % 7 * (i * columns + j)) as i128).sum()).collect();
-        let (vectors, matrices) = (vector.batch::<Ix1>().unwrap(), matrix.batch::<Ix2>().unwrap());
-        assert_eq!(vectors.vecmat(&matrices).unwrap().into_raw_vec_and_offset().0, expected);
-        let turned = matrix.t();
-        let turned = turned.batch::<Ix2>().unwrap();
-        assert_eq!(turned.matvec(&vectors).unwrap().into_raw_vec_and_offset().0, expected);
     }
 }

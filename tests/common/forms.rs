@@ -1,7 +1,7 @@
 //! One table of the operations on elements, each with how to call it and what the naive model says. Tests that hold for any
 //! operation run it: random cases, panics at every point, threads, stacks, strides, bits, allocations, and shapes that mean harm.
 
-use crate::model::{numbers_read, without_axes};
+use crate::model::{extreme_at, lanes, without_axes};
 use ndarray::{
     Array, Array0, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, LinalgScalar, Slice, arr0,
 };
@@ -9,7 +9,7 @@ use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, base_op, broadcast_apply, broadcast_map, fused, keepdims};
 use num_traits::{Float, FromPrimitive, Zero};
 use std::fmt;
-use std::ops::{Div, Mul, Sub};
+use std::ops::{Add, Div, Mul, Sub};
 
 /// Elements of every form but the operations of [`base_op`].
 pub trait Element:
@@ -389,66 +389,42 @@ fn number(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// The sums of squared differences from the means, divided.
-#[allow(clippy::cast_precision_loss, reason = "few elements")]
-fn variances(of: &ArrayD<f64>, (sizes, places): (Vec<usize>, Vec<usize>), ddof: f64) -> Option<ArrayD<f64>> {
-    let means = reduced(of, How::Mean, (sizes.clone(), places.clone()), 0.0)?;
-    let mut squares = vec![0.0; means.len()];
-    for (number, &x) in numbers_read(of.shape(), &sizes, &places).zip(of) {
-        squares[number] += (x - means.as_slice()?[number]).powi(2);
-    }
-    let freedom = of.len() as f64 / means.len() as f64 - ddof;
-    Some(ArrayD::from_shape_vec(sizes, squares).expect("as many means") / freedom)
-}
-
-/// Combines elements one after the other.
+/// Combines the elements of each lane one after the other.
 fn reduced(
     of: &ArrayD<f64>,
     how: How,
     (sizes, places): (Vec<usize>, Vec<usize>),
     start: f64,
 ) -> Option<ArrayD<f64>> {
-    match how {
-        How::Var => return variances(of, (sizes, places), 0.0),
-        How::VarThird => return variances(of, (sizes, places), third()),
-        How::Std => return Some(variances(of, (sizes, places), 0.0)?.mapv(f64::sqrt)),
-        How::AnyLarge | How::AllSmall => {
-            let count_large = reduced(&of.mapv(|x| number(is_large(&x))), How::Sum, (sizes, places), start);
-            return Some(count_large?.mapv(|count| number((count > 0.0) == matches!(how, How::AnyLarge))));
-        }
-        _ => {}
-    }
-    let mut results = vec![None; sizes.iter().product()];
-    // of each result so far: the number of elements, and the position of the extreme
-    let mut positions = vec![(0.0, 0.0); results.len()];
-    for (number, &x) in numbers_read(of.shape(), &sizes, &places).zip(of) {
-        let (count, position) = &mut positions[number];
-        let is_first = results[number].is_none_or(|best| match how {
-            How::ArgMin => x < best,
-            _ => x > best,
-        });
-        *position = if is_first { *count } else { *position };
-        *count += 1.0;
-        results[number] = Some(match (results[number], how) {
-            (None, _) => x,
-            (Some(result), How::Max | How::ArgMax) => f64::max(result, x),
-            (Some(result), How::Min | How::ArgMin) => f64::min(result, x),
-            (Some(result), How::Join) => result.join(x),
-            (Some(result), _) => result + x,
-        });
-    }
     #[allow(clippy::cast_precision_loss, reason = "few elements")]
-    let count = of.len() as f64 / results.len() as f64;
-    let finished = |(result, (_, position)): (Option<f64>, (f64, f64))| match how {
-        How::Sum | How::Join => Some(result.unwrap_or(0.0)),
-        How::Add => Some(start + result.unwrap_or(0.0)),
-        How::AddThird => Some(start + third::<f64>() * result.unwrap_or(0.0)),
-        How::Mean => result.map(|sum| sum / count),
-        How::Max | How::Min => result,
-        How::ArgMax | How::ArgMin => result.map(|_| position),
-        _ => unreachable!("they returned"),
+    let result = |lane: Vec<f64>| {
+        let fold = |op: fn(f64, f64) -> f64| lane.iter().copied().reduce(op);
+        let position = |exceeds: fn(f64, f64) -> bool| Some(extreme_at(&lane, exceeds)? as f64);
+        let (sum, len) = (fold(f64::add).unwrap_or(0.0), lane.len() as f64);
+        // the sum of squared differences from the mean, divided
+        let variance = |ddof: f64| {
+            let squares: f64 = lane.iter().map(|x| (x - sum / len).powi(2)).sum();
+            (!lane.is_empty()).then_some(squares / (len - ddof))
+        };
+        match how {
+            How::Sum => Some(sum),
+            How::Add => Some(start + sum),
+            How::AddThird => Some(start + third::<f64>() * sum),
+            How::Mean => (!lane.is_empty()).then_some(sum / len),
+            How::Max => fold(f64::max),
+            How::Min => fold(f64::min),
+            How::Join => fold(f64::join).or(Some(0.0)),
+            How::ArgMax => position(|x, best| x > best),
+            How::ArgMin => position(|x, best| x < best),
+            How::Var => variance(0.0),
+            How::VarThird => variance(third()),
+            How::Std => variance(0.0).map(f64::sqrt),
+            How::AnyLarge => Some(number(lane.iter().any(is_large))),
+            How::AllSmall => Some(number(!lane.iter().any(is_large))),
+        }
     };
-    let results: Option<Vec<f64>> = results.into_iter().zip(positions).map(finished).collect();
+    let lanes = lanes(of.shape(), of.iter().copied(), &sizes, &places);
+    let results: Option<Vec<f64>> = lanes.into_iter().map(result).collect();
     Some(ArrayD::from_shape_vec(sizes, results?).expect("as many results"))
 }
 

@@ -30,8 +30,9 @@ pub use lie::Lie;
 #[cfg(feature = "tests")]
 pub use messages::{Blocks, Said, assert_blocks, assert_sorted, bless, blocks, said};
 pub use model::{
-    aligned_right, assert_elements, assert_strides, element, empty, in_dim_places, indices, joint, kind,
-    numbers_read, overflows, read_at, refused, resolved, scrambled, signed, sums, variant, without_axes,
+    aligned_right, assert_elements, assert_strides, element, empty, extreme_at, in_dim_places, indices,
+    joint, kind, lanes, numbers_read, overflows, products, read_at, refused, resolved, scrambled, signed,
+    sums, variant, without_axes,
 };
 #[cfg(feature = "tests")]
 pub use strategies::cases;

@@ -128,24 +128,57 @@ pub fn numbers_read(
     })
 }
 
-/// The adjoint of the broadcast of `read_at`, in row-major order: every element of an array of shape `shape` is added to
-/// the element of the source at `read_at`. `values` are the array's elements in row-major order.
+/// The elements of an array of shape `shape` that have the same element of the source at [`read_at`], for each element of the
+/// source: what a reduction combines. All are in row-major order, as `values` are.
+pub fn lanes<T>(
+    shape: &[usize],
+    values: impl IntoIterator<Item = T>,
+    source: &[usize],
+    places: &[usize],
+) -> Vec<Vec<T>> {
+    let mut lanes: Vec<Vec<T>> = (0..source.iter().product()).map(|_| vec![]).collect();
+    for (number, value) in numbers_read(shape, source, places).zip(values) {
+        lanes[number].push(value);
+    }
+    lanes
+}
+
+/// The adjoint of the broadcast of [`read_at`].
 pub fn sums(
     shape: &[usize],
     values: impl IntoIterator<Item = i64>,
     source: &[usize],
     places: &[usize],
 ) -> Vec<i64> {
-    sums_of(shape, values.into_iter().collect(), source, places)
+    lanes(shape, values, source, places).iter().map(|lane| lane.iter().sum()).collect()
 }
 
-/// Not generic, so that it is compiled once, and optimised.
-fn sums_of(shape: &[usize], values: Vec<i64>, source: &[usize], places: &[usize]) -> Vec<i64> {
-    let mut sums = vec![0; source.iter().product()];
-    for (number, value) in numbers_read(shape, source, places).zip(values) {
-        sums[number] += value;
+/// The position of the first element of a lane that exceeds all before it and that none after it exceeds.
+pub fn extreme_at<T: Copy>(lane: &[T], exceeds: impl Fn(T, T) -> bool) -> Option<usize> {
+    (0..lane.len()).reduce(|best, at| if exceeds(lane[at], lane[best]) { at } else { best })
+}
+
+/// The products of matrices, of `rows`, `terms` and `columns`, or of vectors, which are matrices of one row or column: the joint
+/// batch and the elements. `multiplied` is the product of two elements.
+pub fn products(
+    operands: [(&[usize], &[i64]); 2],
+    [rows, terms, columns]: [usize; 3],
+    multiplied: fn(i64, i64) -> i64,
+) -> (Vec<usize>, Vec<i64>) {
+    let batch = joint(&operands.map(|(batch, _)| batch)).expect("batches that go together");
+    let [left, right] = operands.map(|(own, _)| {
+        numbers_read(&batch, own, &aligned_right(own.len(), batch.len())).collect::<Vec<_>>()
+    });
+    let mut products = vec![];
+    for (left, right) in left.into_iter().zip(right) {
+        let (left, right) =
+            (&operands[0].1[left * rows * terms..], &operands[1].1[right * terms * columns..]);
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+            let term = |k| multiplied(left[row * terms + k], right[k * columns + column]);
+            products.push((0..terms).map(term).sum());
+        }
     }
-    sums
+    (batch, products)
 }
 
 /// A pseudo-random number, so that sums of different elements are equal only by chance.

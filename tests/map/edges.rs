@@ -2,8 +2,8 @@
 
 use common::kind;
 use ndarray::{
-    Array0, Array1, Array2, Array3, ArrayBase, ArrayD, ArrayView2, Axis, Data, Dimension, IxDyn,
-    ShapeBuilder, Slice, arr0, array, s,
+    Array0, Array1, Array2, Array3, ArrayBase, ArrayD, ArrayView2, Data, Dimension, IxDyn, ShapeBuilder,
+    arr0, array, s,
 };
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map, fused};
@@ -46,57 +46,6 @@ fn more_axes_than_fit_inline() {
     let target: Vec<usize> = (0..12).map(|axis| 1 + axis % 2).collect();
     let sum = fused((&a, &reversed), |a, b| a + b).sum_to(&*target).unwrap();
     assert_eq!(sum.sum(), 4096 * 4095);
-}
-
-/// Two operands that stay along every second axis: rows of all lengths around those that are visited as they lie, merged and
-/// kept while an operand stays, with outputs that are read and gaps between them, for numbers of all sizes.
-#[test]
-fn operands_that_move_in_turn() {
-    fn test<A: Clone + std::fmt::Debug + PartialEq>(number: impl Fn(usize) -> A, add: impl Fn(&A, &A) -> A) {
-        for shape in [
-            &[3, 5, 2, 7, 12, 11][..],
-            &[2, 3, 4, 8, 8, 8],
-            &[9, 20, 10, 9],
-            &[5, 30, 7, 15],
-            &[40, 12, 11],
-            &[3, 9, 4, 63],
-        ] {
-            let of = |stays: usize| {
-                let own: Vec<_> =
-                    (0..shape.len()).map(|axis| if axis % 2 == stays { 1 } else { shape[axis] }).collect();
-                let mut i = 0;
-                ArrayD::from_shape_simple_fn(own, || {
-                    i += 1;
-                    number(i)
-                })
-            };
-            let (a, b) = (of(0), of(1));
-            let at = |x: &ArrayD<A>, index: &IxDyn| {
-                let at: Vec<_> = (0..shape.len()).map(|axis| index[axis] % x.shape()[axis]).collect();
-                x[&at[..]].clone()
-            };
-            let expected = ArrayD::from_shape_fn(shape, |index| add(&at(&a, &index), &at(&b, &index)));
-            assert_eq!(broadcast_map((&a, &b), &add).unwrap(), expected);
-            assert_eq!(broadcast_map((&b, &a, &b), |b, a, _| add(a, b)).unwrap(), expected);
-            let mut whole = expected.map(|_| number(0));
-            broadcast_apply(&mut whole, (&a, &b), |out, a, b| *out = add(out, &add(a, b))).unwrap();
-            assert_eq!(whole, expected.map(|x| add(&number(0), x)));
-            // rows that are not adjacent in the output
-            let mut half = whole.slice_axis_mut(Axis(0), Slice::from(..).step_by(2));
-            let first = b.slice_axis(Axis(0), Slice::from(..1));
-            broadcast_apply(&mut half, (&a, &first), |out, a, b| *out = add(a, b)).unwrap();
-            assert!(half.outer_iter().all(|part| part == expected.index_axis(Axis(0), 0)));
-        }
-    }
-    test(|i| u8::try_from(i % 100).unwrap(), |a, b| a + b);
-    #[cfg(feature = "rayon")]
-    test(|i| u16::try_from(i % 1000).unwrap(), |a, b| a + b);
-    test(|i| f32::from(u8::try_from(i % 100).unwrap()), |a, b| a + b);
-    #[cfg(feature = "rayon")]
-    test(|i| u64::try_from(i).unwrap(), |a, b| a + b);
-    #[cfg(feature = "rayon")]
-    test(|i| i128::try_from(i).unwrap(), |a, b| a + b);
-    test(|i| i.to_string(), |a, b| format!("{a}{b}"));
 }
 
 #[test]
@@ -204,109 +153,4 @@ fn copies_are_standard() {
     let f = Array2::<f64>::zeros((3, 4).f());
     assert_eq!(strides(&f.materialize()), [4, 1]);
     assert_eq!(strides(&f.t().materialize()), [3, 1]);
-}
-
-/// Compares the view with a copy, and with a copy into an array with gaps.
-fn is_copied<A: Clone + PartialEq + std::fmt::Debug, D: Dimension>(
-    view: &ndarray::ArrayView<'_, A, D>,
-    filler: &A,
-) {
-    let copy = view.materialize();
-    assert!(copy.is_standard_layout() || copy.is_empty());
-    let mut wide = view.raw_dim();
-    wide[view.ndim() - 1] += 3;
-    let mut wide = ndarray::Array::from_elem(wide, filler.clone());
-    let last = Axis(view.ndim() - 1);
-    let (mut out, after) = wide.view_mut().split_at(last, view.len_of(last));
-    view.materialize_into(&mut out).unwrap();
-    assert_eq!(copy, view);
-    assert_eq!(out, view);
-    assert!(after.iter().all(|item| item == filler), "nothing else is written");
-}
-
-fn transposes<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) {
-    let sizes = [1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 63, 64, 65, 70, 130];
-    let pairs = sizes.into_iter().flat_map(|rows| sizes.map(|columns| (rows, columns)));
-    for (rows, columns) in common::sample(2, pairs) {
-        let a = Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j));
-        is_copied(&a.t(), &number(77));
-        is_copied(&a.slice(s![..;-1, ..]).reversed_axes(), &number(77));
-        is_copied(&a.slice(s![.., ..;-1]).reversed_axes(), &number(77));
-        is_copied(&a.slice(s![..;2, 1..]).reversed_axes(), &number(77));
-    }
-    let a = Array3::from_shape_fn((9, 66, 5), |(i, j, k)| number((i * 66 + j) * 5 + k));
-    for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        is_copied(&a.view().permuted_axes(axes), &number(77));
-    }
-    // one short side
-    for (rows, columns) in [(1500, 3), (2, 3000), (5, 900)] {
-        let a = Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j));
-        is_copied(&a.t(), &number(77));
-    }
-    // rows whose distance is a power of two, in the array and in the copy
-    let a = Array2::from_shape_fn((21, 2048), |(i, j)| number(i * 2048 + j));
-    is_copied(&a.t(), &number(77));
-    let mut out = Array2::from_elem((2048, 512), number(77));
-    a.t().materialize_into(&mut out.slice_mut(s![.., ..21])).unwrap();
-    assert_eq!(out.slice(s![.., ..21]), a.t());
-    assert!(out.slice(s![.., 21..]).iter().all(|item| *item == number(77)));
-}
-
-/// A row and a column that are repeated, and a row in each of several blocks.
-fn repeats<A: Clone + PartialEq + std::fmt::Debug>(number: impl Fn(usize) -> A) {
-    for (rows, columns) in [1, 2, 3, 8, 40, 300].into_iter().flat_map(|rows| [1, 3, 8, 90].map(|n| (rows, n)))
-    {
-        let row = Array2::from_shape_fn((1, columns), |(_, j)| number(j));
-        let column = Array2::from_shape_fn((rows, 1), |(i, _)| number(i));
-        for view in [&row, &column].map(|a| a.broadcast((rows, columns)).unwrap()) {
-            is_copied(&view, &number(77));
-            is_copied(&view.slice(s![..;-1, ..;-1]), &number(77));
-            is_copied(&view.t(), &number(77));
-        }
-        let block = Array3::from_shape_fn((4, 1, columns), |(i, _, k)| number(i * 99 + k));
-        is_copied(&block.broadcast((4, rows, columns)).unwrap(), &number(77));
-    }
-}
-
-#[test]
-#[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
-fn repeated_copies() {
-    repeats(|i| i as u8);
-    #[cfg(feature = "rayon")]
-    repeats(|i| i as u32);
-    repeats(|i| i as u128);
-    // neither is a plain number
-    repeats(|i| Some(i as u32));
-    repeats(|i| i.to_string());
-}
-
-/// Copies that are larger than the caches.
-#[test]
-#[expect(clippy::cast_possible_truncation, reason = "any bits")]
-fn large_copies() {
-    let is_copied = |view: ndarray::ArrayViewD<'_, u32>| {
-        let mut out = ndarray::ArrayD::zeros(view.raw_dim());
-        view.materialize_into(&mut out).unwrap();
-        assert!(out == view, "{:?}", view.shape());
-    };
-    for shape in [[1, 1024, 1030], [1, 2100, 2011], [17, 520, 511]] {
-        let a = Array3::from_shape_fn(shape, |(i, j, k)| ((i * 7919 + j) * 10_007 + k) as u32);
-        is_copied(a.view().permuted_axes([0, 2, 1]).into_dyn());
-    }
-}
-
-#[test]
-#[expect(clippy::cast_possible_truncation, reason = "numbers of any size")]
-fn transposed_copies() {
-    transposes(|i| i as u8);
-    #[cfg(feature = "rayon")]
-    transposes(|i| i as u16);
-    #[cfg(feature = "rayon")]
-    transposes(|i| i as u32);
-    transposes(|i| i as u64);
-    #[cfg(feature = "rayon")]
-    transposes(|i| i as u128);
-    // neither is a plain number
-    transposes(|i| Some(i as u32));
-    transposes(|i| i.to_string());
 }

@@ -25,6 +25,15 @@ fn setting(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is a whole number, not {value}")))
 }
 
+/// Runs a case, and prints what it notes if it fails.
+fn run_case(mut input: Input<'_>, name: &dyn std::fmt::Display, case: &mut dyn FnMut(&mut Input<'_>)) {
+    let run = || elements::balanced(|| case(&mut input));
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        eprintln!("{name}: {}", input.log);
+        resume_unwind(panic);
+    }
+}
+
 /// Runs a part of the cases, in percent.
 fn run(name: &str, percent: usize) {
     let number = |name, default: usize| setting(name).map_or(default, |n| usize::try_from(n).unwrap());
@@ -41,12 +50,8 @@ fn run(name: &str, percent: usize) {
     };
     let case = CASES.iter().find(|case| case.0 == name).expect("a case of this name").1;
     for number in cases {
-        let mut input = Input::case(seed, number);
-        let run = || elements::balanced(|| case(&mut input));
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
-            eprintln!("RANDOM_SEED={seed} RANDOM_CASE={number}: {}", input.log);
-            resume_unwind(panic);
-        }
+        let name = format_args!("RANDOM_SEED={seed} RANDOM_CASE={number}");
+        run_case(Input::case(seed, number), &name, &mut |input| case(input));
     }
 }
 
@@ -58,13 +63,29 @@ fn corpus() {
         for file in fs::read_dir(folder).expect("a corpus") {
             let file = file.expect("a file").path();
             let (bytes, name) = (fs::read(&file).expect("bytes"), file.display());
-            let mut input = Input::bytes(&bytes);
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case(&mut input))) {
-                eprintln!("{name}: {}", input.log);
-                resume_unwind(panic);
-            }
+            run_case(Input::bytes(&bytes), &name, &mut |input| case(input));
         }
     }
+}
+
+#[test]
+fn reductions_at_each_length() {
+    run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::reductions::at_each_length);
+}
+
+#[test]
+fn products_of_each_size() {
+    run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::products::of_each_size);
+}
+
+#[test]
+fn copies_of_each_size() {
+    run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::copies::of_each_size);
+}
+
+#[test]
+fn operands_that_move_in_turn() {
+    run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::copies::operands_that_move_in_turn);
 }
 
 macro_rules! cases {

@@ -18,6 +18,11 @@ pub(crate) trait Element: Clone + Debug + Zero + Mul<Output = Self> + Send + Syn
 
     fn code(&self) -> i64;
 
+    /// The code of a product.
+    fn multiplied(code: i64, other: i64) -> i64 {
+        code * other
+    }
+
     fn name() -> &'static str {
         core::any::type_name::<Self>()
     }

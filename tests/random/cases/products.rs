@@ -4,13 +4,13 @@ use crate::cases::Input;
 use crate::cases::copies::stretched;
 use crate::cases::elements::{Element, Newtype, Three, Wide};
 use crate::cases::layouts::{Output, check, codes, scrambled};
-use common::{Choices, Layout, Strided, aligned_right, numbers_read};
+use common::{Choices, Layout, Strided, is_thorough, products, sample};
 use ndarray::{Array, Dimension, LinalgScalar};
 use ndarray_broadcast::base_op;
 use ndarray_broadcast::prelude::*;
 use num_complex::Complex;
-use num_traits::One;
-use std::ops::{Div, Sub};
+use num_traits::{One, Zero};
+use std::ops::{Add, Div, Mul, Sub};
 
 impl One for Newtype {
     fn one() -> Self {
@@ -32,13 +32,66 @@ impl Div for Newtype {
     }
 }
 
-/// The operations, with the numbers of base axes of the result and of each operand.
-const OPERATIONS: [(&str, [usize; 3]); 5] = [
-    ("matmul", [2, 2, 2]),
-    ("matvec", [1, 2, 1]),
-    ("vecmat", [1, 1, 2]),
-    ("inner", [0, 1, 1]),
-    ("outer", [2, 1, 1]),
+/// A number whose products are their first factors.
+#[derive(Clone, Copy, Debug)]
+struct First(f64);
+
+impl Element for First {
+    const MOST: i64 = <f64 as Element>::MOST;
+
+    fn of(code: i64) -> Self {
+        Self(<f64 as Element>::of(code))
+    }
+
+    fn code(&self) -> i64 {
+        self.0.code()
+    }
+
+    fn multiplied(code: i64, _: i64) -> i64 {
+        code
+    }
+}
+
+macro_rules! operators {
+    ($($Op:ident $op:ident $of:expr;)*) => {$(
+        impl $Op for First {
+            type Output = Self;
+            fn $op(self, other: Self) -> Self {
+                let of: fn(f64, f64) -> f64 = $of;
+                Self(of(self.0, other.0))
+            }
+        }
+    )*};
+}
+operators! {
+    Add add |a, b| a + b;
+    Sub sub |a, b| a - b;
+    Mul mul |a, _| a;
+    Div div |a, _| a;
+}
+
+impl Zero for First {
+    fn zero() -> Self {
+        Self(0.0)
+    }
+    fn is_zero(&self) -> bool {
+        self.0.is_zero()
+    }
+}
+
+impl One for First {
+    fn one() -> Self {
+        Self(1.0)
+    }
+}
+
+/// The operations, with the numbers of base axes of each operand, and whether rows, terms and columns can be more than one.
+const OPERATIONS: [(&str, [usize; 2], [bool; 3]); 5] = [
+    ("matmul", [2, 2], [true; 3]),
+    ("matvec", [2, 1], [true, true, false]),
+    ("vecmat", [1, 2], [false, true, true]),
+    ("inner", [1, 1], [false, true, false]),
+    ("outer", [1, 1], [true, false, true]),
 ];
 
 /// A product: two arrays of matrices or vectors, and the array of their products.
@@ -74,27 +127,27 @@ fn repeated_batch(input: &mut Input<'_>, batch: &[usize]) -> Vec<usize> {
 impl<A: Element + Copy> Product<A> {
     fn random(input: &mut Input<'_>) -> Self {
         let operation = input.below(OPERATIONS.len());
-        let (name, [_, of_a, of_b]) = OPERATIONS[operation];
-        input.note(format_args!("{name} of {}", A::name()));
         let most = input.elements::<A>().min(100_000);
-        let [rows, terms, columns] = sides(input, most);
-        let [base_a, base_b, base] = match operation {
-            0 => [vec![rows, terms], vec![terms, columns], vec![rows, columns]],
-            1 => [vec![rows, terms], vec![terms], vec![rows]],
-            2 => [vec![terms], vec![terms, columns], vec![columns]],
-            3 => [vec![terms], vec![terms], vec![]],
-            _ => [vec![rows], vec![columns], vec![rows, columns]],
-        };
-        let terms = if operation == 4 { 1 } else { terms };
+        let (mut sides, (_, _, own)) = (sides(input, most), OPERATIONS[operation]);
+        for (side, own) in sides.iter_mut().zip(own) {
+            *side = if own { *side } else { 1 };
+        }
+        let [rows, terms, columns] = sides;
         // without terms, the results are the most; without columns, the elements of the first operand
-        let multiplications = base.iter().product::<usize>() * terms;
-        let lens = [&base_a, &base_b, &base].map(|sizes| sizes.iter().product());
-        let batch = input.shape(3, most / lens.into_iter().fold(multiplications.max(1), usize::max));
+        let lens = [rows * terms * columns, rows * terms, terms * columns, rows * columns];
+        let batch = input.shape(3, most / lens.into_iter().fold(1, usize::max));
         let other = repeated_batch(input, &batch);
         // one of the operands has the joint batch
-        let [batch_a, batch_b] =
-            if input.one_in(2) { [batch.clone(), other] } else { [other, batch.clone()] };
-        let joined = |batch: &[usize], base: &[usize]| [batch, base].concat();
+        let batches = if input.one_in(2) { [&batch[..], &other] } else { [&other, &batch[..]] };
+        Self::of(input, operation, batches, sides)
+    }
+
+    /// `sides` are 1 where the operands are vectors.
+    fn of(input: &mut Input<'_>, operation: usize, batches: [&[usize]; 2], sides: [usize; 3]) -> Self {
+        let (name, _, own) = OPERATIONS[operation];
+        input.log.clear();
+        input.note(format_args!("{name} of {}, {batches:?} {sides:?}", A::name()));
+        let terms = sides[1];
         let few = |place, times| {
             if terms <= 60 {
                 scrambled(place, times) % 3
@@ -103,30 +156,17 @@ impl<A: Element + Copy> Product<A> {
             }
         };
         let is_plain = input.one_in(2);
-        let [a, b] = [joined(&batch_a, &base_a), joined(&batch_b, &base_b)].map(|shape| {
+        // the axes that are no axes of vectors
+        let base =
+            |axes: [usize; 2]| axes.into_iter().filter(|&axis| own[axis]).map(|axis| sides[axis]).collect();
+        let [a, b] = [(batches[0], [0, 1]), (batches[1], [1, 2])].map(|(batch, axes)| {
+            let shape = [batch, &Vec::from_iter(base(axes))].concat();
             let layout = if is_plain { Layout::plain(&shape) } else { Layout::any(input, &shape, true) };
             input.array_in::<A>(layout, few)
         });
         let (first, second) = (codes(&a.view()), codes(&b.view()));
-        let numbers = |own: &[usize]| -> Vec<usize> {
-            numbers_read(&batch, own, &aligned_right(own.len(), batch.len())).collect()
-        };
-        let sizes = [base_a.iter().product::<usize>(), base_b.iter().product::<usize>()];
-        // as matrices: one row, one column
-        let rows = if of_a == 2 || operation == 4 { rows } else { 1 };
-        let columns = if of_b == 2 || operation == 4 { columns } else { 1 };
-        let mut expected = vec![];
-        for (number_a, number_b) in numbers(&batch_a).into_iter().zip(numbers(&batch_b)) {
-            let (first, second) = (&first[number_a * sizes[0]..], &second[number_b * sizes[1]..]);
-            for row in 0..rows {
-                for column in 0..columns {
-                    expected.push(
-                        (0..terms).map(|k| first[row * terms + k] * second[k * columns + column]).sum(),
-                    );
-                }
-            }
-        }
-        Self { operation, a, b, shape: joined(&batch, &base), expected }
+        let (batch, expected) = products([(batches[0], &first), (batches[1], &second)], sides, A::multiplied);
+        Self { operation, a, b, shape: [batch, base([0, 2])].concat(), expected }
     }
 
     fn check<R: Element, D: Dimension>(&self, what: &str, array: &Array<R, D>) {
@@ -140,7 +180,7 @@ macro_rules! check_operation {
     ($input:expr, $product:expr, $name:literal, $Op:ident, $method:ident) => {{
         let (product, input) = ($product, &mut *$input);
         let (a, b) = (product.a.view(), product.b.view());
-        let [_, of_a, of_b] = OPERATIONS[product.operation].1;
+        let [of_a, of_b] = OPERATIONS[product.operation].1;
         product.check(concat!("arrays, ", $name), &a.$method(&b).expect("a product"));
         product.check(concat!("arrays, par().", $name), &a.par().$method(&b).expect("a product"));
         let (a, b) = (a.batch_dyn(of_a).expect("a base"), b.batch_dyn(of_b).expect("a base"));
@@ -155,26 +195,107 @@ macro_rules! check_operation {
     }};
 }
 
-fn product_of<A: Element + LinalgScalar>(input: &mut Input<'_>) {
+fn random_product<A: Element + LinalgScalar>(input: &mut Input<'_>) {
     let product = Product::<A>::random(input);
+    check_product(input, &product);
+}
+
+fn check_product<A: Element + LinalgScalar>(input: &mut Input<'_>, product: &Product<A>) {
     match product.operation {
-        0 => check_operation!(input, &product, "matmul", MatMul, matmul),
-        1 => check_operation!(input, &product, "matvec", MatVec, matvec),
-        2 => check_operation!(input, &product, "vecmat", VecMat, vecmat),
-        3 => check_operation!(input, &product, "inner", Inner, inner),
-        _ => check_operation!(input, &product, "outer", Outer, outer),
+        0 => check_operation!(input, product, "matmul", MatMul, matmul),
+        1 => check_operation!(input, product, "matvec", MatVec, matvec),
+        2 => check_operation!(input, product, "vecmat", VecMat, vecmat),
+        3 => check_operation!(input, product, "inner", Inner, inner),
+        _ => check_operation!(input, product, "outer", Outer, outer),
     }
 }
 
 pub(crate) fn product(input: &mut Input<'_>) {
     match input.below(8) {
-        0 => product_of::<u8>(input),
-        1 => product_of::<u16>(input),
-        2 => product_of::<f64>(input),
-        3 => product_of::<u128>(input),
-        4 => product_of::<Newtype>(input),
-        5 => product_of::<Complex<f32>>(input),
-        _ => product_of::<f32>(input),
+        0 => random_product::<u8>(input),
+        1 => random_product::<u16>(input),
+        2 => random_product::<f64>(input),
+        3 => random_product::<u128>(input),
+        4 => random_product::<Newtype>(input),
+        5 => random_product::<Complex<f32>>(input),
+        _ => random_product::<f32>(input),
+    }
+}
+
+/// Matrices, and vectors where there is one row or one column, as products of each kind.
+fn products_of<A: Element + LinalgScalar>(input: &mut Input<'_>, batches: [&[usize]; 2], sides: [usize; 3]) {
+    for (operation, (_, _, own)) in OPERATIONS.iter().enumerate() {
+        if sides.iter().zip(own).all(|(&side, &own)| own || side == 1) {
+            let product = Product::<A>::of(input, operation, batches, sides);
+            check_product(input, &product);
+        }
+    }
+}
+
+/// Products that are large enough for `ndarray::linalg`; many vectors and small matrices, of which one operand has fewer or one
+/// for all; vectors of each length; batch axes along which one operand or each of two has one element; elements of 16 bytes, of
+/// which a block has fewer bytes than terms that are added in registers; and factors whose order counts.
+pub(crate) fn of_each_size(input: &mut Input<'_>) {
+    let many = if is_thorough() { 20_001 } else { 301 };
+    for (batches, sides) in [
+        ([&[][..], &[][..]], [41, 41, 41]),
+        ([&[], &[]], [9, 47, 160]),
+        // fewer rows than parts, and terms and columns that must not become parts
+        ([&[], &[]], [8, 257, 256]),
+        ([&[2, 1], &[2]], [40, 42, 41]),
+        // a matrix that all share
+        ([&[5], &[]], [20, 40, 24]),
+        ([&[], &[5]], [40, 24, 20]),
+        // few columns of each product, so that those of all products are columns with gaps
+        ([&[], &[20]], [16, 16, 3]),
+        ([&[], &[90]], [40, 24, 1]),
+        ([&[5], &[many, 1]], [2, 2, 1]),
+        ([&[1, 300], &[300]], [4, 4, 4]),
+        ([&[many / 2, 7], &[7]], [1, 9, 1]),
+    ] {
+        for _ in 0..3 {
+            products_of::<f32>(input, batches, sides);
+            products_of::<f64>(input, batches, sides);
+        }
+    }
+    for terms in sample(6, (1..=70).chain([1023, 1024, 1025, 2048, 3100])) {
+        for batches in [[&[3, 2][..], &[2]], [&[1], &[5]], [&[3, 1], &[2]], [&[], &[1]], [&[6, 1], &[1, 7]]] {
+            products_of::<f32>(input, batches, [1, terms, 1]);
+            products_of::<f64>(input, batches, [1, terms, 1]);
+        }
+    }
+    for n in [1, 2, 3, 5, 8, 12] {
+        for (m, [a, b]) in [(n, [&[1][..], &[20]]), (n + 1, [&[9, 1], &[9, 3]]), (2, [&[1, 3], &[9, 3]])] {
+            for (batches, sides) in [[a, b], [b, a]]
+                .into_iter()
+                .flat_map(|batches| [([m, n, m]), [m, n, 1], [1, n, m]].map(|sides| (batches, sides)))
+            {
+                products_of::<f32>(input, batches, sides);
+            }
+        }
+    }
+    let sizes = [[3, 5, 2], [9, 17, 10], [1, 20, 3], [4, 70, 1], [5, 0, 4], [6, 6, 6], [9, 5, 9], [9, 70, 9]];
+    for sides in sizes {
+        for batches in
+            [[&[4, 1][..], &[1, 3]], [&[2], &[3, 2]], [&[], &[3, 2]], [&[3, 2], &[]], [&[2, 1, 3], &[4, 1]]]
+        {
+            for _ in sample(2, 0..4) {
+                products_of::<f32>(input, batches, sides);
+                products_of::<u16>(input, batches, sides);
+            }
+        }
+    }
+    for (terms, columns) in [(600, 8), (900, 5), (1030, 8), (2100, 3), (300, 20)] {
+        products_of::<u128>(input, [&[], &[]], [1, terms, columns]);
+        products_of::<u128>(input, [&[], &[]], [columns, terms, 1]);
+    }
+    for sides in [[2, 2, 2], [3, 5, 1], [9, 4, 3], [3, 70, 5], [1, 70, 3], [3, 70, 1], [2, 70, 1], [1, 70, 1]]
+    {
+        for batches in [[&[3][..], &[3]], [&[3], &[]], [&[], &[3]]] {
+            for _ in 0..2 {
+                products_of::<First>(input, batches, sides);
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::cases::Input;
 use crate::cases::copies::stretched;
 use crate::cases::elements::{Boxed, COMPLEX, Element, NAN, Newtype, Nothing, Three, Wide, of_type};
 use crate::cases::layouts::{Output, check, codes, scrambled};
-use common::{Choices, Strided, numbers_read, sums, without_axes};
+use common::{Choices, Strided, extreme_at, lanes, sample, without_axes};
 use ndarray::ArrayD;
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, fused, keepdims};
@@ -12,57 +12,38 @@ use num_complex::Complex;
 
 /// Sums and other reductions of a source: their shapes, and the source's codes.
 struct Reduction {
-    shape: Vec<usize>,
-    axes: Vec<usize>,
     /// The shape with size 1 along the axes, and without them.
     kept: Vec<usize>,
     left: Vec<usize>,
-    values: Vec<i64>,
+    lanes: Vec<Vec<i64>>,
 }
 
 impl Reduction {
-    fn new(shape: Vec<usize>, axes: Vec<usize>, values: Vec<i64>) -> Self {
-        let kept = (0..shape.len()).map(|axis| if axes.contains(&axis) { 1 } else { shape[axis] }).collect();
-        let left = without_axes(shape.len(), &axes).iter().map(|&axis| shape[axis]).collect();
-        Self { shape, axes, kept, left, values }
-    }
-
-    fn places(&self) -> Vec<usize> {
-        (0..self.shape.len()).collect()
+    fn new(shape: &[usize], axes: &[usize], values: impl IntoIterator<Item = i64>) -> Self {
+        let kept = kept(shape, axes);
+        let left = without_axes(shape.len(), axes).iter().map(|&axis| shape[axis]).collect();
+        let lanes = lanes(shape, values, &kept, &(0..shape.len()).collect::<Vec<_>>());
+        Self { kept, left, lanes }
     }
 
     fn sums(&self) -> Vec<i64> {
-        sums(&self.shape, self.values.iter().copied(), &self.kept, &self.places())
+        self.lanes.iter().map(|lane| lane.iter().sum()).collect()
     }
 
     /// What `op` makes of the codes of each lane.
     fn folded(&self, first: Option<i64>, op: impl Fn(i64, i64) -> i64) -> Option<Vec<i64>> {
-        let mut results = vec![first; self.kept.iter().product()];
-        let numbers = numbers_read(&self.shape, &self.kept, &self.places());
-        for (number, &value) in numbers.zip(&self.values) {
-            results[number] = Some(results[number].map_or(value, |result| op(result, value)));
-        }
-        results.into_iter().collect()
+        self.lanes.iter().map(|lane| first.iter().chain(lane).copied().reduce(&op)).collect()
     }
 }
 
-/// The position in each lane of the first element that exceeds all others, in logical order.
-fn positions<T: Copy>(
-    shape: &[usize],
-    axes: &[usize],
-    values: impl IntoIterator<Item = T>,
-    exceeds: impl Fn(T, T) -> bool,
-) -> Vec<usize> {
-    let reduction = Reduction::new(shape.to_vec(), axes.to_vec(), vec![]);
-    let mut found: Vec<(Option<T>, usize, usize)> = vec![(None, 0, 0); reduction.kept.iter().product()];
-    for (lane, value) in numbers_read(shape, &reduction.kept, &reduction.places()).zip(values) {
-        let (largest, position, count) = &mut found[lane];
-        if largest.is_none_or(|largest| exceeds(value, largest)) {
-            (*largest, *position) = (Some(value), *count);
-        }
-        *count += 1;
-    }
-    found.into_iter().map(|(_, position, _)| position).collect()
+/// The shape with size 1 along the axes.
+fn kept(shape: &[usize], axes: &[usize]) -> Vec<usize> {
+    (0..shape.len()).map(|axis| if axes.contains(&axis) { 1 } else { shape[axis] }).collect()
+}
+
+/// The position in each lane of the first element that exceeds all others, in logical order; nothing where there are no elements.
+fn positions<T: Copy>(lanes: &[Vec<T>], exceeds: impl Fn(T, T) -> bool) -> Option<Vec<usize>> {
+    lanes.iter().map(|lane| extreme_at(lane, &exceeds)).collect()
 }
 
 /// Codes of an operand of `shape` whose sums over `terms` indices stay below `most`: few other than zero if these are many.
@@ -85,9 +66,9 @@ fn summable(shape: &[usize], terms: usize, most: i64) -> impl Fn(usize, usize) -
 
 /// Calls every form of a sum of a source.
 macro_rules! check_sums {
-    ($what:literal, $reduction:expr, $input:expr, $A:ty, $source:expr) => {{
-        let (reduction, input): (&Reduction, &mut Input<'_>) = ($reduction, &mut *$input);
-        let (expected, axes) = (reduction.sums(), &reduction.axes[..]);
+    ($what:literal, $reduction:expr, $axes:expr, $input:expr, $A:ty, $source:expr) => {{
+        let (reduction, axes, input): (&Reduction, &[usize], _) = ($reduction, $axes, &mut *$input);
+        let expected = reduction.sums();
         let result = $source.sum_axes(axes).expect("axes of the source");
         assert_eq!(result.shape(), reduction.left, concat!($what, ": without the axes"));
         check::<$A>(concat!($what, ".sum_axes"), &result.view(), &expected);
@@ -109,9 +90,8 @@ macro_rules! check_sums {
 
 /// Calls every other reduction of a source.
 macro_rules! check_folds {
-    ($what:literal, $reduction:expr, $A:ty, $source:expr) => {{
-        let reduction: &Reduction = $reduction;
-        let axes = &reduction.axes[..];
+    ($what:literal, $reduction:expr, $axes:expr, $A:ty, $source:expr) => {{
+        let (reduction, axes): (&Reduction, &[usize]) = ($reduction, $axes);
         for is_max in [true, false] {
             let exceeds = |a: i64, b: i64| if is_max { a > b } else { a < b };
             let found = if is_max { $source.argmax_axes(axes) } else { $source.argmin_axes(axes) };
@@ -120,18 +100,17 @@ macro_rules! check_folds {
             } else {
                 $source.argmin_axes(keepdims(axes))
             };
-            if let Ok(found) = found {
-                let expected = positions(&reduction.shape, axes, reduction.values.iter().copied(), exceeds);
-                assert_eq!(
-                    (found.shape(), kept.expect("axes").shape()),
-                    (&reduction.left[..], &reduction.kept[..])
-                );
-                assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, concat!($what, ", positions"));
-            } else {
-                assert!(
-                    kept.is_err() && reduction.folded(None, i64::max).is_none(),
-                    concat!($what, ": no elements")
-                );
+            match positions(&reduction.lanes, exceeds) {
+                None => assert!(found.is_err() && kept.is_err(), concat!($what, ": no elements")),
+                Some(expected) => {
+                    let (found, kept) = (found.expect("elements"), kept.expect("elements"));
+                    assert_eq!((found.shape(), kept.shape()), (&reduction.left[..], &reduction.kept[..]));
+                    assert_eq!(
+                        found.into_iter().collect::<Vec<_>>(),
+                        expected,
+                        concat!($what, ", positions")
+                    );
+                }
             }
             let op = |a: i64, b: i64| if is_max { a.max(b) } else { a.min(b) };
             let result = if is_max { $source.max_axes(axes) } else { $source.min_axes(axes) };
@@ -152,10 +131,18 @@ macro_rules! check_folds {
 
 pub(crate) fn reduction(input: &mut Input<'_>) {
     match input.element_type() {
-        COMPLEX => drop(sums_of::<Complex<f32>>(input)),
+        COMPLEX => {
+            let (shape, axes) = shape_and_axes::<Complex<f32>>(input);
+            sums_of::<Complex<f32>>(input, &shape, &axes);
+        }
         NAN => with_nan(input),
-        number => of_type!(number, reduction_of(input)),
+        number => of_type!(number, random_reduction(input)),
     }
+}
+
+fn random_reduction<A: Element + PartialOrd>(input: &mut Input<'_>) {
+    let (shape, axes) = shape_and_axes::<A>(input);
+    reduction_of::<A>(input, &shape, &axes);
 }
 
 /// The shape and the axes of a reduction.
@@ -163,49 +150,75 @@ fn shape_and_axes<A>(input: &mut Input<'_>) -> (Vec<usize>, Vec<usize>) {
     let most = input.elements::<A>();
     let shape = input.shape(6, most);
     let axes = input.distinct_axes(shape.len());
-    input.note(format_args!("{shape:?} over {axes:?}"));
     (shape, axes)
 }
 
-fn sums_of<A: Element>(input: &mut Input<'_>) -> (Vec<usize>, Vec<usize>) {
-    input.note(format_args!("reductions of {}", A::name()));
-    let (shape, axes) = shape_and_axes::<A>(input);
-    let terms = shape.iter().product();
-    let array = input.array::<A>(&shape, true, summable(&shape, terms, (A::MOST - 1) / 2));
-    let view = array.view();
-    let reduction = Reduction::new(shape.clone(), axes.clone(), codes(&view));
-    if input.one_in(2) {
-        check_sums!("array", &reduction, input, A, view);
-    } else {
-        check_sums!("array.par()", &reduction, input, A, view.par());
-    }
-    (shape, axes)
-}
-
-fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>) {
-    let (shape, axes) = sums_of::<A>(input);
-    let array = input.array::<A>(&shape, true, scrambled);
+fn sums_of<A: Element>(input: &mut Input<'_>, shape: &[usize], axes: &[usize]) {
+    input.log.clear();
+    input.note(format_args!("reductions of {}, {shape:?} over {axes:?}", A::name()));
+    let array = input.array::<A>(shape, true, summable(shape, shape.iter().product(), (A::MOST - 1) / 2));
     let view = array.view();
     let reduction = Reduction::new(shape, axes, codes(&view));
     if input.one_in(2) {
-        check_folds!("array", &reduction, A, view);
+        check_sums!("array", &reduction, axes, input, A, view);
     } else {
-        check_folds!("array.par()", &reduction, A, view.par());
+        check_sums!("array.par()", &reduction, axes, input, A, view.par());
+    }
+}
+
+fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>, shape: &[usize], axes: &[usize]) {
+    sums_of::<A>(input, shape, axes);
+    let array = input.array::<A>(shape, true, scrambled);
+    let view = array.view();
+    let reduction = Reduction::new(shape, axes, codes(&view));
+    if input.one_in(2) {
+        check_folds!("array", &reduction, axes, A, view);
+    } else {
+        check_folds!("array.par()", &reduction, axes, A, view.par());
+    }
+}
+
+/// Around every length at which lanes are reduced in another way, adjacent and not; every number of rows and of columns that are
+/// combined at once, in one block of rows and in several; short lanes, few and many; and results that fit into a buffer or not.
+pub(crate) fn at_each_length(input: &mut Input<'_>) {
+    const LANES: [usize; 33] = [
+        1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 41, 63, 64, 65, 127, 129, 1024, 1025, 2047, 2048,
+        2049, 3072, 3073, 5000, 65_536, 65_537, 131_072, 150_000,
+    ];
+    const ROWS: [usize; 16] = [2, 3, 29, 31, 32, 33, 37, 40, 63, 64, 65, 127, 128, 129, 300, 2100];
+    for len in sample(4, LANES) {
+        reduction_of::<f64>(input, &[3, len], &[1]);
+    }
+    let sides = [1, 7, 8, 9, 15, 16, 17, 25, 41, 70].map(|columns| ROWS.map(|rows| [rows, columns]));
+    for [rows, columns] in sample(2, sides.into_iter().flatten()) {
+        reduction_of::<f64>(input, &[rows, columns], &[0]);
+        reduction_of::<f64>(input, &[2, rows, columns], &[1]);
+        reduction_of::<f64>(input, &[rows, columns], &[0, 1]);
+    }
+    for [count, len] in (2..=40).flat_map(|len| [3, 8, 9, 70, 300].map(|count| [count, len])) {
+        reduction_of::<f32>(input, &[count, len], &[1]);
+    }
+    for shape in [[2, 900], [30, 60], [900, 2], [2, 100], [100, 2]] {
+        for axes in [&[0][..], &[1], &[0, 1]] {
+            reduction_of::<f32>(input, &shape, axes);
+            reduction_of::<Wide>(input, &shape, axes);
+            reduction_of::<Boxed>(input, &shape, axes);
+        }
     }
 }
 
 /// Floats with NaN in some place: it is the result of each lane that has it, and of no other.
 fn with_nan(input: &mut Input<'_>) {
     let (shape, axes) = shape_and_axes::<f64>(input);
+    input.note(format_args!("{shape:?} over {axes:?}"));
     let numbers = input.array::<f64>(&shape, true, |place, times| scrambled(place, times) % 1000);
     for _ in 0..numbers.cells.len().min(8) {
         let at = input.below(numbers.cells.len());
         let mut array = numbers.clone();
         array.cells[at] = f64::NAN;
         let view = array.view();
-        let is_nan = view.iter().map(|x| i64::from(x.is_nan())).collect();
-        let is_nan = Reduction::new(shape.clone(), axes.clone(), is_nan).sums();
-        let of_codes = Reduction::new(shape.clone(), axes.clone(), codes(&view));
+        let is_nan = Reduction::new(&shape, &axes, view.iter().map(|x| i64::from(x.is_nan()))).sums();
+        let of_codes = Reduction::new(&shape, &axes, codes(&view));
         let source = fused(&view, f64::clone);
         let check = |expected: Option<Vec<i64>>, results: [Result<ArrayD<f64>, BroadcastError>; 3]| {
             for (expected, result) in
@@ -232,13 +245,11 @@ fn with_nan(input: &mut Input<'_>) {
             [view.min_axes(&axes), view.par().min_axes(&axes), source.min_axes(&axes)],
         );
         let exceeds = |a: f64, b: f64| !b.is_nan() && (a > b || a.is_nan());
-        let expected = positions(&shape, &axes, view.iter().copied(), exceeds);
+        let every: Vec<usize> = (0..shape.len()).collect();
+        let expected = positions(&lanes(&shape, view.iter().copied(), &of_codes.kept, &every), exceeds);
         for found in [view.argmax_axes(&axes), view.par().argmax_axes(&axes), source.argmax_axes(&axes)] {
-            let Ok(found) = found else {
-                assert!(view.is_empty(), "positions of elements, NaN at {at}");
-                continue;
-            };
-            assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, "positions, NaN at {at}");
+            let found = found.ok().map(|found| found.into_iter().collect::<Vec<_>>());
+            assert_eq!(found, expected, "positions, NaN at {at}");
         }
     }
 }
@@ -275,7 +286,7 @@ impl Operands {
             let codes: Vec<i64> = self.all.iter().map(|codes| codes[i]).collect();
             A::of(weighted(&codes)).code()
         });
-        Reduction::new(self.shape.clone(), axes.to_vec(), values.collect())
+        Reduction::new(&self.shape, axes, values)
     }
 }
 
@@ -285,6 +296,7 @@ macro_rules! fused_of {
         fn $name<$($T: Element + PartialOrd),*>(input: &mut Input<'_>) {
             input.note(format_args!("fused {:?}", [<$A>::name() $(, <$B>::name())*]));
             let (shape, axes) = shape_and_axes::<$A>(input);
+            input.note(format_args!("{shape:?} over {axes:?}"));
             let (is_sum, is_par) = (input.one_in(2), input.one_in(2));
             // the weights of up to six operands
             let most = if is_sum { (<$R>::MOST - 1) / 2 / 21 } else { 0 };
@@ -296,10 +308,10 @@ macro_rules! fused_of {
             let f = |$first: &$A $(, $x: &$B)*| <$R>::of(weighted(&[$first.code() $(, $x.code())*]));
             let source = || fused((&$first, $(&$x),*), f);
             match (is_sum, is_par) {
-                (true, false) => check_sums!("fused", &reduction, input, $R, source()),
-                (true, true) => check_sums!("fused.par()", &reduction, input, $R, source().par()),
-                (false, false) => check_folds!("fused", &reduction, $R, source()),
-                (false, true) => check_folds!("fused.par()", &reduction, $R, source().par()),
+                (true, false) => check_sums!("fused", &reduction, &axes, input, $R, source()),
+                (true, true) => check_sums!("fused.par()", &reduction, &axes, input, $R, source().par()),
+                (false, false) => check_folds!("fused", &reduction, &axes, $R, source()),
+                (false, true) => check_folds!("fused.par()", &reduction, &axes, $R, source().par()),
             }
         }
     };
