@@ -74,6 +74,16 @@ fn reductions_at_each_length() {
 }
 
 #[test]
+fn sums_of_each_number() {
+    run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::reductions::of_each_number);
+}
+
+#[test]
+fn reductions_over_short_lanes() {
+    run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::reductions::over_short_lanes);
+}
+
+#[test]
 fn products_of_each_size() {
     run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::products::of_each_size);
 }

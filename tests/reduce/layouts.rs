@@ -1,7 +1,7 @@
-//! How new sums lie in memory, and blocks of several lengths.
+//! How new sums lie in memory, blocks of several lengths, and windows that overlap.
 
-use ndarray::{Array, ArrayView, Axis, ShapeBuilder, s};
-use ndarray_broadcast::{keepdims, prelude::*};
+use ndarray::{Array, Array1, ArrayView, ArrayView2, Axis, ShapeBuilder, s};
+use ndarray_broadcast::{fused, keepdims, prelude::*};
 
 /// The axes of a new array lie in memory in the order of the array's that was summed.
 #[test]
@@ -56,6 +56,21 @@ fn blocks_of_several_lengths() {
         expected[k] += element;
     }
     assert_eq!(x.sum_axes([0, 1, 3]).expect("a sum"), expected);
-    let doubled = ndarray_broadcast::fused(&x, |&x| 2 * x);
+    let doubled = fused(&x, |&x| 2 * x);
     assert_eq!(doubled.sum_axes([0, 1, 3]).expect("a sum"), expected * 2);
+}
+
+#[test]
+fn windows_of_one_array() {
+    for [windows, len] in [[1000, 5], [40, 31], [33, 2], [9, 30], [8, 200]] {
+        let elements: Vec<i64> = (0..(windows + len - 1) as i64).map(|k| k * 40_503 % 101 - 50).collect();
+        let view = ArrayView2::from_shape((windows, len).strides((1, 1)), &elements).unwrap();
+        let weights = Array1::from_iter((0..len as i64).map(|k| k % 7 - 3));
+        let by_window = |of: &dyn Fn(&[i64]) -> i64| elements.windows(len).map(of).collect::<Array1<i64>>();
+        let weighted = fused((&view, &weights), |x, w| x * w).sum_axes(1).unwrap();
+        assert_eq!(weighted, by_window(&|x| x.iter().zip(&weights).map(|(x, w)| x * w).sum()));
+        assert_eq!(view.sum_axes(1).unwrap(), by_window(&|x| x.iter().sum()));
+        assert_eq!(view.max_axes(1).unwrap(), by_window(&|x| *x.iter().max().unwrap()));
+        assert_eq!(view.t().sum_axes(0).unwrap(), by_window(&|x| x.iter().sum()));
+    }
 }

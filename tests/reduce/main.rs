@@ -14,6 +14,5 @@ mod large_means;
 mod layouts;
 mod means;
 mod reductions;
-mod short_lanes;
 mod statistics;
 mod trust;

@@ -49,22 +49,35 @@ numbers! {
     u8 0xFF;
     u16 0xFFFF;
     u32 0xFFFF_FFFF;
+    u64 1 << 60;
     u128 1 << 60;
+    i8 0x7F;
+    i16 0x7FFF;
+    i32 0x7FFF_FFFF;
+    i64 1 << 60;
     f32 (1 << 24) - 1;
     f64 1 << 50;
 }
 
-impl Element for Complex<f32> {
-    const MOST: i64 = 1 << 20;
+macro_rules! complex {
+    ($($T:ident $most:expr;)*) => {$(
+        impl Element for Complex<$T> {
+            const MOST: i64 = $most;
 
-    fn of(code: i64) -> Self {
-        Self::new(<f32 as Element>::of(code.rem_euclid(Self::MOST + 1)), 0.0)
-    }
+            fn of(code: i64) -> Self {
+                Self::new(<$T as Element>::of(code.rem_euclid(Self::MOST + 1)), 0.0)
+            }
 
-    fn code(&self) -> i64 {
-        assert!(self.im == 0.0, "a product of real numbers is real");
-        self.re.code()
-    }
+            fn code(&self) -> i64 {
+                assert!(self.im == 0.0, "a product of real numbers is real");
+                self.re.code()
+            }
+        }
+    )*};
+}
+complex! {
+    f32 1 << 20;
+    f64 1 << 20;
 }
 
 /// Elements of a type of their own, which are added and multiplied by their codes.

@@ -178,6 +178,23 @@ fn reduction_of<A: Element + PartialOrd>(input: &mut Input<'_>, shape: &[usize],
     }
 }
 
+/// Sums of few elements of every type of numbers, in which each can be of a loop of its own.
+pub(crate) fn of_each_number(input: &mut Input<'_>) {
+    macro_rules! each {
+        ($($T:ty)*) => {$(
+            for axes in [&[0][..], &[1], &[1, 0]] {
+                for _ in 0..4 {
+                    sums_of::<$T>(input, &[2, 3], axes);
+                    sums_of::<$T>(input, &[0, 3], axes);
+                }
+            }
+        )*};
+    }
+    each!(f32 i64 u8 Complex<f64> Boxed);
+    #[cfg(feature = "rayon")]
+    each!(f64 i8 i16 i32 u16 u32 u64 Complex<f32>);
+}
+
 /// Around every length at which lanes are reduced in another way, adjacent and not; every number of rows and of columns that are
 /// combined at once, in one block of rows and in several; short lanes, few and many; and results that fit into a buffer or not.
 pub(crate) fn at_each_length(input: &mut Input<'_>) {
@@ -254,6 +271,34 @@ fn with_nan(input: &mut Input<'_>) {
     }
 }
 
+/// Batches, points of either operand, and coordinates, as in distances: sums over short lanes of operands of which one is read again
+/// and again, so that it is copied. In the last three, lanes are too long or rows are too short for copies.
+pub(crate) fn over_short_lanes(input: &mut Input<'_>) {
+    for [batch, n, m, d] in [
+        [1, 9, 40, 2],
+        [1, 50, 33, 7],
+        [1, 8, 50, 31],
+        [1, 100, 16, 13],
+        [3, 20, 30, 4],
+        [20, 8, 12, 6],
+        [2, 9, 500, 2],
+        [1, 10, 110, 20],
+        [2, 40, 7, 9],
+        [2, 7, 40, 9],
+        [2, 10, 40, 32],
+    ] {
+        let given = || vec![vec![d], vec![batch, 1, m, d], vec![batch, n, 1, d]];
+        for axes in [&[3][..], &[1, 3], &[2, 3], &[0, 3], &[0, 1, 2, 3]] {
+            let shape = || vec![batch, n, m, d];
+            fused_2_of::<f32>(input, shape(), axes, given()[1..].to_vec());
+            fused_3_of(input, shape(), axes, given());
+            fused_3_of(input, shape(), axes, given());
+            // elements of other sizes
+            unlike_3_of(input, shape(), axes, given());
+        }
+    }
+}
+
 /// The sum of codes, each times its place.
 fn weighted(codes: &[i64]) -> i64 {
     codes.iter().zip(1..).map(|(code, weight)| code * weight).sum()
@@ -264,13 +309,16 @@ struct Operands {
     shape: Vec<usize>,
     /// The most that an operand may sum to; 0 if any code will do.
     most: i64,
+    /// The shapes of operands that are not random, from the last to the first.
+    given: Vec<Vec<usize>>,
     all: Vec<Vec<i64>>,
 }
 
 impl Operands {
     fn next<A: Element>(&mut self, input: &mut Input<'_>) -> Strided<A> {
-        let is_first = self.all.is_empty();
-        let own = if is_first { self.shape.clone() } else { input.operand_of(&self.shape) };
+        let own = self.given.pop().unwrap_or_else(|| {
+            if self.all.is_empty() { self.shape.clone() } else { input.operand_of(&self.shape) }
+        });
         let operand = if self.most > 0 {
             let most = self.most.min(A::MOST);
             input.array::<A>(&own, true, summable(&own, self.shape.iter().product(), most))
@@ -292,37 +340,43 @@ impl Operands {
 
 /// A function that reduces the results of a closure of these types in every way.
 macro_rules! fused_of {
-    ($name:ident<$($T:ident),*>: $first:ident $A:ty $(, $x:ident $B:ty)* => $R:ty) => {
+    ($name:ident $of:ident<$($T:ident),*>: $first:ident $A:ty $(, $x:ident $B:ty)* => $R:ty) => {
         fn $name<$($T: Element + PartialOrd),*>(input: &mut Input<'_>) {
-            input.note(format_args!("fused {:?}", [<$A>::name() $(, <$B>::name())*]));
             let (shape, axes) = shape_and_axes::<$A>(input);
-            input.note(format_args!("{shape:?} over {axes:?}"));
+            $of::<$($T),*>(input, shape, &axes, vec![]);
+        }
+
+        fn $of<$($T: Element + PartialOrd),*>(
+            input: &mut Input<'_>, shape: Vec<usize>, axes: &[usize], given: Vec<Vec<usize>>,
+        ) {
+            input.log.clear();
+            input.note(format_args!("fused {:?}, {shape:?} over {axes:?}", [<$A>::name() $(, <$B>::name())*]));
             let (is_sum, is_par) = (input.one_in(2), input.one_in(2));
             // the weights of up to six operands
             let most = if is_sum { (<$R>::MOST - 1) / 2 / 21 } else { 0 };
-            let mut operands = Operands { shape, most, all: vec![] };
+            let mut operands = Operands { shape, most, given, all: vec![] };
             let $first = operands.next::<$A>(input);
             $(let $x = operands.next::<$B>(input);)*
-            let reduction = operands.reduction::<$R>(&axes);
+            let reduction = operands.reduction::<$R>(axes);
             let ($first, $($x),*) = ($first.view(), $($x.view()),*);
             let f = |$first: &$A $(, $x: &$B)*| <$R>::of(weighted(&[$first.code() $(, $x.code())*]));
             let source = || fused((&$first, $(&$x),*), f);
             match (is_sum, is_par) {
-                (true, false) => check_sums!("fused", &reduction, &axes, input, $R, source()),
-                (true, true) => check_sums!("fused.par()", &reduction, &axes, input, $R, source().par()),
-                (false, false) => check_folds!("fused", &reduction, &axes, $R, source()),
-                (false, true) => check_folds!("fused.par()", &reduction, &axes, $R, source().par()),
+                (true, false) => check_sums!("fused", &reduction, axes, input, $R, source()),
+                (true, true) => check_sums!("fused.par()", &reduction, axes, input, $R, source().par()),
+                (false, false) => check_folds!("fused", &reduction, axes, $R, source()),
+                (false, true) => check_folds!("fused.par()", &reduction, axes, $R, source().par()),
             }
         }
     };
 }
-fused_of!(fused_1<>: a f64 => f64);
-fused_of!(fused_2<T>: a T, b T => T);
-fused_of!(fused_3<>: a f32, b f32, c f32 => f32);
-fused_of!(unlike_3<>: a u8, b Boxed, c u16 => Three);
-fused_of!(fused_4<>: a f32, b f64, c u16, d f32 => f64);
-fused_of!(fused_5<>: a f32, b f32, c u16, d f32, e Newtype => f32);
-fused_of!(fused_6<>: a u8, b f32, c u16, d f32, e f32, f u128 => u32);
+fused_of!(fused_1 fused_1_of<>: a f64 => f64);
+fused_of!(fused_2 fused_2_of<T>: a T, b T => T);
+fused_of!(fused_3 fused_3_of<>: a f32, b f32, c f32 => f32);
+fused_of!(unlike_3 unlike_3_of<>: a u8, b Boxed, c u16 => Three);
+fused_of!(fused_4 fused_4_of<>: a f32, b f64, c u16, d f32 => f64);
+fused_of!(fused_5 fused_5_of<>: a f32, b f32, c u16, d f32, e Newtype => f32);
+fused_of!(fused_6 fused_6_of<>: a u8, b f32, c u16, d f32, e f32, f u128 => u32);
 
 pub(crate) fn fused_reduction(input: &mut Input<'_>) {
     let number = input.element_type();
