@@ -2,7 +2,7 @@
 
 use crate::table::Table;
 use crate::{LIMIT, MANY, MAX, all, spread};
-use ndarray::{ArrayD, Axis, ShapeError};
+use ndarray::{ArrayD, ShapeError};
 use ndarray_broadcast::bounds::SignatureShapes;
 use ndarray_broadcast::partial::{Dim, PartialShape};
 use ndarray_broadcast::prelude::*;
@@ -69,7 +69,7 @@ fn sets(t: &mut Table) {
         .refused(ErrorKind::AxisOutOfBounds);
     t.call("AxisSet::from_signed", || AxisSet::from_signed(&all(-1), 1)).is(Ok(AxisSet::from([0])));
     t.call("AxisSet::from", || AxisSet::from(&*all(MAX))).is(AxisSet::from([MAX]));
-    t.call("AxisSet::from", || AxisSet::from([Axis(MAX), Axis(0)])).is([0, MAX].into());
+    t.call("AxisSet::from", || AxisSet::from([MAX, 0])).is([0, MAX].into());
     let set: AxisSet = t_reversed();
     t.call("AxisSet::from_iter", t_reversed).is(set.clone());
     t.call("AxisSet::as_slice", || set.as_slice()).holds(|axes| axes.iter().copied().eq(0..MANY));

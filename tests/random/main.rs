@@ -79,6 +79,11 @@ fn sums_of_each_number() {
 }
 
 #[test]
+fn sums_of_each_shape() {
+    run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::reductions::sums_of_each_shape);
+}
+
+#[test]
 fn reductions_over_short_lanes() {
     run_case(Input::case(SEED, 0), &"of fixed shapes", &mut cases::reductions::over_short_lanes);
 }

@@ -195,6 +195,93 @@ pub(crate) fn of_each_number(input: &mut Input<'_>) {
     each!(f64 i8 i16 i32 u16 u32 u64 Complex<f32>);
 }
 
+/// Sums over every set of axes, of shapes around each number at which the kernel takes another way.
+pub(crate) fn sums_of_each_shape(input: &mut Input<'_>) {
+    /// Lengths around the widths of vectors and the blocks of 64, 128, 256 and 1024.
+    const LENGTHS: [usize; 24] =
+        [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000];
+    let over_all_sets = |input: &mut Input<'_>, shape: &[usize], layouts: usize| {
+        for set in 0..1 << shape.len() {
+            let axes: Vec<usize> = (0..shape.len()).filter(|axis| set >> axis & 1 == 1).collect();
+            for _ in 0..layouts {
+                sums_of::<f32>(input, shape, &axes);
+                sums_of::<i64>(input, shape, &axes);
+            }
+            #[cfg(feature = "rayon")]
+            if layouts > 1 {
+                sums_of::<u8>(input, shape, &axes);
+                sums_of::<u128>(input, shape, &axes);
+                sums_of::<crate::cases::elements::Odd>(input, shape, &axes);
+            }
+        }
+    };
+    // a long and a short axis
+    for [length, period] in sample(3, LENGTHS).flat_map(|length| (1..=16).map(move |period| [length, period]))
+    {
+        over_all_sets(input, &[length, period], 1);
+        over_all_sets(input, &[period, length], 1);
+    }
+    // lanes of few elements: several are added up at a time, unless there are gaps between them
+    for width in sample(5, 2..=40) {
+        for count in [1, 7, 8, 9, 20, 100] {
+            over_all_sets(input, &[count, width], 1);
+            over_all_sets(input, &[3, count, width], 1);
+        }
+        over_all_sets(input, &[70, width], 2);
+    }
+    for width in [1023, 1025, 2049, 4095, 4096, 4097, 5003] {
+        over_all_sets(input, &[9, width], 1);
+        over_all_sets(input, &[width, 5], 1);
+    }
+    let shapes: [&[usize]; 34] = [
+        // rows that end with a block
+        &[7, 33],
+        &[65, 8],
+        &[9, 127],
+        &[129, 17],
+        &[33, 257],
+        &[64, 64],
+        &[129, 70],
+        &[31, 130],
+        &[257, 40],
+        // one row is left of rows that are joined
+        &[8193, 8],
+        &[2, 20_011],
+        &[20_011, 3],
+        &[2, 70_000],
+        &[17, 9, 33],
+        &[3, 130, 5],
+        &[65, 2, 16],
+        &[2, 257, 3],
+        &[40, 33, 3],
+        &[5, 7, 129],
+        &[130, 8, 1],
+        &[4, 5, 17, 9],
+        &[9, 3, 8, 17],
+        &[2, 3, 4, 5, 9],
+        // long rows that repeat, few reduced steps around short lanes, nothing that is reduced, and lanes of several parts
+        &[3, 5, 4, 200],
+        &[5, 3000, 3],
+        &[4, 100, 30],
+        &[7, 300, 3, 3],
+        &[1, 90, 200],
+        &[4, 65, 64],
+        // lanes inside other reduced axes
+        &[3, 16, 192],
+        &[70, 2, 3, 200],
+        &[2, 17, 3, 193],
+        // past every number of blocks that are added up pairwise
+        &[12_289],
+        &[140_001],
+    ];
+    for shape in shapes {
+        over_all_sets(input, shape, 2);
+    }
+    for length in [1023, 1024, 1025, 4095, 4097, 8193, 20_000, 32_768, 65_535, 65_536, 65_537] {
+        over_all_sets(input, &[length], 2);
+    }
+}
+
 /// Around every length at which lanes are reduced in another way, adjacent and not; every number of rows and of columns that are
 /// combined at once, in one block of rows and in several; short lanes, few and many; and results that fit into a buffer or not.
 pub(crate) fn at_each_length(input: &mut Input<'_>) {
