@@ -41,9 +41,9 @@ macro_rules! floats {
                 self * other
             }
 
-            /// It rounds at each step.
+            /// It rounds at each step, in the same way everywhere: `hypot` does not.
             fn join(self, other: Self) -> Self {
-                self.hypot(other)
+                (self * self + other * other).sqrt()
             }
         }
     )*};
@@ -460,8 +460,15 @@ fn batch_sum(of: &Operands<'_>, start: f64) -> ArrayD<f64> {
 
 /// The forms for every element type.
 pub fn forms<A: Element>() -> Vec<Form<A>> {
-    let mut all = Vec::new();
-    reductions!(all, "array" false one |c, out| c.x.view());
+    let mut all = reductions();
+    maps(&mut all);
+    batches(&mut all);
+    all
+}
+
+/// The reductions.
+pub fn reductions<A: Element>() -> Vec<Form<A>> {
+    let mut all = array_reductions();
     reductions!(all, "array" true one |c, out| c.x.par());
     reductions!(all, "fused of one" false one |c, out| fused(&c.x, A::clone));
     reductions!(all, "fused of one" true one |c, out| fused(&c.x, A::clone).par());
@@ -474,8 +481,13 @@ pub fn forms<A: Element>() -> Vec<Form<A>> {
     reductions!(@totals all, "fused of two" false two |c, out| fused((&c.x, &c.y), A::times));
     reductions!(@totals all, "fused of two" true two |c, out| fused((&c.x, &c.y), A::times).par());
     truths(&mut all);
-    maps(&mut all);
-    batches(&mut all);
+    all
+}
+
+/// The reductions of an array on one thread.
+pub fn array_reductions<A: Element>() -> Vec<Form<A>> {
+    let mut all = Vec::new();
+    reductions!(all, "array" false one |c, out| c.x.view());
     all
 }
 

@@ -222,6 +222,6 @@ impl<T: Token> Element for Probe<T> {
     }
 
     fn join(self, other: Self) -> Self {
-        Self::of(self.value().hypot(other.value()))
+        Self::of(self.value().join(other.value()))
     }
 }

@@ -3,10 +3,11 @@
 //! are copied, which changes the order. Products have the same bits on any number of threads, too, and for a newtype unless they
 //! are ndarray's own.
 //!
-//! The program prints a digest of all bits, which `.ci/determinism` compares with that of a build without AVX2. Its argument is the
-//! number of cases.
+//! The program prints a digest of all bits, which `.ci/determinism` compares with that of a build without AVX2, and `.ci/platforms`
+//! with those of other platforms. Products that ndarray computes are left out, because they round as the CPU's instructions do: the
+//! digest has those of the newtype, which are the crate's own. The argument is the number of cases.
 
-use common::forms::{Call, Element, Form, forms};
+use common::forms::{self, Call, Element, Form};
 use common::{Choices, Layout, Random, Spacing};
 use ndarray::{Array, ArrayViewD, Dimension, Ix1, Ix2, LinalgScalar};
 use ndarray_broadcast::BroadcastError;
@@ -122,6 +123,9 @@ struct Operand<'a, A> {
 /// The most elements of an array: one and a half times as many as are worth several threads.
 const MOST: usize = 3 << 18;
 
+/// The numbers of threads.
+const THREADS: &[usize] = if cfg!(target_family = "wasm") { &[] } else { &[1, 2, 3, 8] };
+
 /// The most elements of a small array: more than a block has.
 const SMALL: usize = 1 << 14;
 
@@ -190,35 +194,37 @@ fn own_bits<A: Number, D: Dimension>(result: Result<Array<Own<A>, D>, BroadcastE
 
 /// The pools of threads, and a digest of all bits so far.
 struct Check {
-    pools: [ThreadPool; 4],
+    pools: Vec<ThreadPool>,
     digest: u64,
 }
 
 impl Check {
     fn new() -> Self {
-        let pool = |threads| {
+        let pool = |&threads| {
             ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of so many threads")
         };
-        Self { pools: [1, 2, 3, 8].map(pool), digest: 0xCBF2_9CE4_8422_2325 }
+        Self { pools: THREADS.iter().map(pool).collect(), digest: 0xCBF2_9CE4_8422_2325 }
     }
 
-    /// Asserts that the parallel form has the same bits as the other one, with any number of threads, and a newtype too.
+    /// The bits, after it is asserted that the parallel form has the same ones, with any number of threads.
     fn same(
-        &mut self,
+        &self,
         case: &dyn Debug,
         plain: impl Fn() -> Vec<u64>,
         parallel: impl Fn() -> Vec<u64> + Sync,
-        of_newtype: impl Fn() -> Vec<u64>,
-    ) {
+    ) -> Vec<u64> {
         let expected = plain();
-        assert!(of_newtype() == expected, "{case:?} of a newtype");
         for pool in &self.pools {
             let threads = pool.current_num_threads();
             assert!(pool.install(&parallel) == expected, "{case:?} with {threads} threads");
         }
-        // FNV-1a, a word at a time
+        expected
+    }
+
+    /// FNV-1a, a word at a time.
+    fn digest(&mut self, bits: &[u64]) {
         let step = |digest: u64, word: &u64| (digest ^ word).wrapping_mul(0x0100_0000_01B3).rotate_left(23);
-        self.digest = expected.iter().fold(self.digest, step);
+        self.digest = bits.iter().fold(self.digest, step);
     }
 }
 
@@ -231,22 +237,20 @@ fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbe
     let start = <A as FromPrimitive>::from_f32(0.7).expect("a float");
     let call = Call::new(x.numbers.view(), y.numbers, &case.axes, &case.others);
     let of_own = Call::new(x.own.view(), y.own, &case.axes, &case.others);
-    let (par, serial): (Vec<_>, Vec<_>) = forms::<A>().into_iter().partition(|form| form.is_par);
-    let own_forms = forms::<Own<A>>();
+    let (par, serial): (Vec<_>, Vec<_>) = forms::reductions::<A>().into_iter().partition(|form| form.is_par);
+    let own_forms = forms::array_reductions::<Own<A>>();
     let is_small = case.shape.iter().product::<usize>() <= SMALL;
-    let is_reduction =
-        |form: &&Form<A>| form.name.starts_with("Reduce::") || form.name.starts_with("Totals::");
-    for form in serial.iter().filter(is_reduction) {
+    for form in &serial {
         let is_same = |par: &&Form<A>| (par.name, par.call) == (form.name, form.call);
         let par = par.iter().find(is_same).expect("a parallel form");
-        let is_own = |own: &&Form<Own<A>>| (own.name, own.call, own.is_par) == (form.name, form.call, false);
-        let own = own_forms.iter().find(is_own).expect("a form of the newtype");
+        let is_own = |own: &&Form<Own<A>>| (own.name, own.call) == (form.name, form.call);
         let name = (form.to_string(), &call.axes, call.x.shape(), call.x.strides(), call.y.strides());
-        let sum = || bits(form.result(&call, &start));
-        let of_newtype = || own_bits(own.result(&of_own, &Own(start)));
         let parallel = || bits(par.result(&call, &start));
-        let is_array = !form.to_string().contains("fused");
-        check.same(&name, sum, parallel, || if is_small && is_array { of_newtype() } else { sum() });
+        let sums = check.same(&name, || bits(form.result(&call, &start)), parallel);
+        if let Some(own) = own_forms.iter().find(is_own).filter(|_| is_small) {
+            assert!(own_bits(own.result(&of_own, &Own(start))) == sums, "{name:?} of a newtype");
+        }
+        check.digest(&sums);
     }
     for base in 0..=case.shape.len() {
         let batch = call.x.batch_dyn(base).expect("no more axes than there are");
@@ -254,7 +258,9 @@ fn reductions<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbe
         let to = &case.kept[..case.shape.len() - base];
         let name = ("a batch", base, case, call.x.strides());
         let sum = || bits(batch.sum_batch_to(to));
-        check.same(&name, sum, sum, || if is_small { own_bits(own.sum_batch_to(to)) } else { sum() });
+        let sums = check.same(&name, sum, sum);
+        assert!(!is_small || own_bits(own.sum_batch_to(to)) == sums, "{name:?} of a newtype");
+        check.digest(&sums);
     }
 }
 
@@ -277,16 +283,15 @@ fn products<A: Number>(check: &mut Check, random: &mut Random, numbers: &Numbers
         ($($x:ident $product:ident $y:ident, $B:ident $C:ident, $sides:expr;)*) => {$(
             let (x, y) = ($x.numbers.batch::<$B>().expect("a base"), $y.numbers.batch::<$C>().expect("a base"));
             let own = ($x.own.batch::<$B>().expect("a base"), $y.own.batch::<$C>().expect("a base"));
-            let product = || bits(x.$product(&y));
-            // products by ndarray itself, and fused sums, whose operands are copied if they are plain numbers
-            let is_own = stringify!($product) == "inner"
-                || $sides.iter().all(|&side| side >= 8) && $sides.iter().product::<usize>() >= 1 << 12;
-            check.same(
-                &(stringify!($product), &name),
-                product,
-                || bits(x.par().$product(&y)),
-                || if is_own { product() } else { own_bits(own.0.$product(&own.1)) },
-            );
+            let name = (stringify!($product), &name);
+            let product = check.same(&name, || bits(x.$product(&y)), || bits(x.par().$product(&y)));
+            // a fused sum, whose operands are copied if they are plain numbers
+            let is_fused = stringify!($product) == "inner";
+            let is_by_ndarray =
+                $sides.iter().all(|&side| side >= 8) && $sides.iter().product::<usize>() >= 1 << 12;
+            let of_own = if is_fused { product.clone() } else { own_bits(own.0.$product(&own.1)) };
+            assert!(is_by_ndarray || of_own == product, "{name:?} of a newtype");
+            check.digest(&of_own);
         )*};
     }
     check! {
