@@ -74,14 +74,14 @@ macro_rules! view_of_rank {
 }
 
 /// Calls for the numbers that most programs use. The code of generic functions that is compiled here is not compiled
-/// again in the programs, which saves a quarter of their build.
+/// again in the programs, which saves a quarter of their build. In optimised code it is.
+#[cfg(feature = "tests")]
 pub mod compiled {
     use ndarray::{Array1, Array2, Array3, Ix1, Ix2, LinalgScalar};
     use ndarray_broadcast::prelude::*;
     use ndarray_broadcast::{broadcast_map, fused};
 
     /// The forms for the numbers that several programs try them with.
-    #[cfg(feature = "tests")]
     pub fn forms() -> usize {
         crate::forms::forms::<f64>().len() + crate::forms::base_operations::<f64>().len()
     }
