@@ -89,7 +89,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
 
 /// Visits few elements as one block, and others in a nest.
 pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
-    pass.visit_few().unwrap_or_else(visit_large)
+    pass.visit_few(ONE_BY_ONE).unwrap_or_else(visit_large)
 }
 
 #[inline(never)]

@@ -165,7 +165,7 @@ impl Block {
     }
 
     /// Makes a block of one element the block of all elements of `shape`, straight from shapes and strides, if these elements are
-    /// few. The arguments are those of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest is needed.
+    /// few: rows, or at most `most` elements. The other arguments are those of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest is needed.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -175,6 +175,7 @@ impl Block {
         out: &RawOutput<'_>,
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
+        most: usize,
     ) -> Option<usize> {
         let (info, count) = (inputs.info, inputs.info.count + 1);
         let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
@@ -182,12 +183,12 @@ impl Block {
             return (total == 0).then_some(0);
         }
         // contiguous elements to one output are one loop
-        if out.axes.sizes.is_empty() && total <= ONE_BY_ONE && inputs.are_standard(shape) {
+        if out.axes.sizes.is_empty() && total <= most && inputs.are_standard(shape) {
             (self.steps.len, self.steps.strides) = (total, info.sizes.map(usize::cast_signed));
             return Some(1);
         }
         let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
-            self.add_axis(shape, axis, stride, inputs, total <= ONE_BY_ONE)
+            self.add_axis(shape, axis, stride, inputs, total <= most)
         });
         if !are_few {
             return None;
@@ -204,7 +205,7 @@ impl Block {
         }
         // few rows: the error of their sum is small
         let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
-        (total <= ONE_BY_ONE || are_rows).then(|| self.outputs())
+        (total <= most || are_rows).then(|| self.outputs())
     }
 
     /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside. Returns `false` if it needs

@@ -221,10 +221,15 @@ impl ErasedNest {
     /// inputs alone.
     pub(super) fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
         scratch.copy_from(self);
-        scratch.operands.has_output = false;
-        scratch.loops.iter_mut().for_each(|l| l.strides[0] = 0);
-        scratch.merge();
+        scratch.drop_output();
         scratch
+    }
+
+    /// Takes the output away. See [`inputs`](Self::inputs).
+    pub(super) fn drop_output(&mut self) {
+        self.operands.has_output = false;
+        self.loops.iter_mut().for_each(|l| l.strides[0] = 0);
+        self.merge();
     }
 }
 

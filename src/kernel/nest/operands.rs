@@ -83,11 +83,17 @@ impl<'a> RawInputs<'a> {
         standard_len(StridedAxes { sizes: self.sizes[k], strides: self.strides[k] })
     }
 
+    /// Whether every array has elements, in standard layout.
+    #[inline]
+    pub(crate) fn are_dense(&self) -> bool {
+        (0..self.info.count).all(|k| self.standard_len(k).is_some())
+    }
+
     /// Whether every array has this shape, which has elements, and is in standard layout.
     #[inline]
     pub(super) fn are_standard(&self, shape: &[usize]) -> bool {
         self.shapes().iter().all(|own| own.len() == shape.len() && zip(*own, shape).all(|(a, b)| a == b))
-            && (0..self.info.count).all(|k| self.standard_len(k).is_some())
+            && self.are_dense()
     }
 
     /// The pointers of an output and of the inputs.

@@ -55,8 +55,8 @@ impl<'p, 's> ShapePass<'p, 's> {
         Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
     }
 
-    /// Visits few elements as one [block](Block::set_small). Only `ElementLoops` combine elements to one
-    /// output.
+    /// Visits few elements as one [block](Block::set_small), at most `most` of them one by one. Only `ElementLoops` combine
+    /// elements to one output.
     ///
     /// # Errors
     /// Returns the pass if a nest is needed.
@@ -64,9 +64,9 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// # Panics
     /// If an array does not fit the shape.
     #[inline]
-    pub(crate) fn visit_few(self) -> Result<Written<'s>, Self> {
+    pub(crate) fn visit_few(self, most: usize) -> Result<Written<'s>, Self> {
         let mut block = Block::new(self.inputs.pointers(self.out.at));
-        let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs) else {
+        let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs, most) else {
             return Err(self);
         };
         // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.

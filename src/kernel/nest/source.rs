@@ -4,9 +4,7 @@ use super::closures::{ElementLoops, ElementLoopsOf, Fold};
 use super::elements::Inputs;
 use super::halves::{Join, Threads};
 use super::operands::{OrderedAxes, RawInputs};
-use super::passes::{ShapePass, standard_output};
 use crate::kernel::ensure;
-use crate::kernel::memory::Slots;
 use alloc::vec::Vec;
 use core::slice;
 
@@ -112,19 +110,6 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     pub(crate) fn shapes(&self) -> &[&'a [usize]] {
         self.inputs.shapes()
-    }
-
-    /// A map of the elements to slots in the order of the source's `shape`, with `strides` of the standard layout.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    pub(crate) fn map_to<'p, 't>(
-        &'p self,
-        shape: &'p [usize],
-        strides: &'p [isize],
-        slots: Slots<'p, 't, A>,
-    ) -> ShapePass<'p, 't> {
-        ShapePass::new(standard_output(slots, shape, strides), self.inputs(), self.element_loops())
     }
 
     /// The stored elements, if there are some and they are contiguous in the order of the shape.

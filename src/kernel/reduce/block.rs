@@ -4,11 +4,10 @@
 #![forbid(unsafe_code)]
 
 use super::fold::fold;
-use crate::kernel::map::{near_loop, visit_large, visit_nest, visit_shape};
+use crate::kernel::map::{near_loop, visit_nest};
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec, Slots, Written};
 use crate::kernel::nest::{
-    Dropped, ErasedNest, Fold, InputSet, Loop, Nest, Planned, Reduction, Source, is_worth_halving,
-    standard_strides,
+    Dropped, ErasedNest, Fold, InputSet, Loop, Nest, Planned, Reduction, is_worth_halving,
 };
 use crate::kernel::threads::GRAIN;
 
@@ -120,19 +119,6 @@ impl<'n, A: Clone> Nest<'n, Reduction<'_, '_, A>> {
     pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
         let nest = self.map_to(slots);
         if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
-    }
-}
-
-impl<A: Clone> Source<'_, A> {
-    /// Writes the elements to slots, in the order of the source's `shape`.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    #[inline]
-    pub(crate) fn fill<'t>(&self, shape: &[usize], slots: Slots<'_, 't, A>) -> Written<'t> {
-        let strides = standard_strides(shape);
-        let pass = self.map_to(shape, &strides, slots);
-        if self.is_stored() { visit_large(pass) } else { visit_shape(pass) }
     }
 }
 

@@ -5,7 +5,8 @@
 //! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
 //! | few elements | `Job::map`: one block, without a nest |
 //! | nothing is reduced | `Job::map`, unless on several threads: a map |
-//! | up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
+//! | a slice of up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
+//! | up to [`SMALL_NEST`] elements of inputs in that order | `Job::reduce_in_order`: one block of a nest that is not arranged |
 //! | everything else | `Job::reduce`: a nest, halved until it is one [`block`] |
 //!
 //! Along a kept loop, each half has its own outputs; along a reduced loop, the results of the halves are combined. Inputs that are
@@ -140,15 +141,20 @@ compiled!(f32 f64);
 impl<'s, A: Clone> Job<'_, 's, A> {
     fn run(self) -> Written<'s> {
         let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-        let is_small = len <= SMALL_NEST.min(STACK_BYTES / size_of::<A>());
-        if is_small && !self.has_slots {
+        let are_at_most = |bytes: usize| len <= SMALL_NEST.min(bytes / size_of::<A>());
+        if !self.has_slots && are_at_most(STACK_BYTES) {
             return self.store_few();
         }
-        // elements that are stored need no room on the stack
-        let is_folded = is_small || len <= SMALL_NEST && self.source.as_slice().is_some();
+        let slice = self.source.as_slice();
         let is_copy = self.source.join().is_none() && len == self.out_shape().iter().product();
-        let written = self.map(is_copy.then_some(visit_large));
-        written.unwrap_or_else(|job| if is_folded { job.fold() } else { job.reduce() })
+        let written = self.map(slice.is_some(), is_copy.then_some(visit_large));
+        written.unwrap_or_else(|job| match slice {
+            Some(elements) if are_at_most(BLOCK_BYTES) => job.fold(elements),
+            // for fewer elements, arranging the nest takes longer than their gaps
+            _ if are_at_most(STACK_BYTES) => job.reduce_in_order(),
+            _ if are_at_most(BLOCK_BYTES) && job.source.inputs().are_dense() => job.reduce_in_order(),
+            _ => job.reduce(),
+        })
     }
 
     /// Stores few results in elements. They are written to slots first.
@@ -160,23 +166,29 @@ impl<'s, A: Clone> Job<'_, 's, A> {
         let results = results.filled(len, |slots| self.filling(slots, &strides).run());
         visit_shape(self.store(&Inputs::standard(results, sizes, &strides)))
     }
-    /// Folds few elements in the order of the shape, if it is that of slots.
+    /// Folds the source's elements in the order of the shape, if it is that of slots.
     #[inline(never)]
-    fn fold(self) -> Written<'s> {
-        let (source, shape, mut axes) = (self.source, self.shape, BlockShape::new());
-        push_axes(&mut axes, shape, self.out_shape(), self.dropped);
-        let slots = match self.into_slots() {
-            Ok(slots) => slots,
-            Err(job) => return job.reduce(),
-        };
-        let (mut buffer, len) = (Scratch::new(), shape.iter().product());
-        let mut computed = buffer.vec(len);
-        let elements = source.as_slice().unwrap_or_else(|| {
-            computed.filled(len, |slots| source.fill(shape, slots));
-            source.prepare(&mut computed);
-            &computed
-        });
-        Written::appended(slots, |results| fold_block(source.fold(), &axes, elements, results))
+    fn fold(self, elements: &[A]) -> Written<'s> {
+        let (op, mut axes) = (self.source.fold(), BlockShape::new());
+        push_axes(&mut axes, self.shape, self.out_shape(), self.dropped);
+        match self.into_slots() {
+            Ok(slots) => Written::appended(slots, |results| fold_block(op, &axes, elements, results)),
+            Err(job) => job.reduce(),
+        }
+    }
+
+    /// Reduces few elements in the order of the shape, in which the inputs are contiguous, if it is that of slots.
+    #[inline(never)]
+    fn reduce_in_order(self) -> Written<'s> {
+        let mut erased = ErasedNest::new();
+        let nest = self.inputs(&mut erased);
+        match (self.into_slots(), nest) {
+            (Ok(slots), Some(nest)) => {
+                Written::appended(slots, |all| all.extend(&results(nest.planned(), &mut Scratch::new())))
+            }
+            (Err(job), _) => job.reduce(),
+            _ => Written::none(),
+        }
     }
 
     #[inline(never)]
