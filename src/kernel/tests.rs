@@ -8,6 +8,7 @@ use super::nest::{
     Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
+use super::reduce::fill;
 use super::reduce::into;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -150,7 +151,7 @@ fn copied<A: Clone>(view: &ArrayRef<A, IxDyn>) -> Vec<A> {
     let inputs = Inputs::from((view,));
     let copy = with_nest(&Source::stored(&inputs, &FoldLoops::new(Cloned, First), None), |nest| {
         let len = steps(nest.loops());
-        filled(len, |slots| nest.fill(slots))
+        filled(len, |slots| fill(nest, slots))
     });
     copy.expect("an index")
 }
@@ -457,7 +458,7 @@ fn numbers_that_lie_panic() {
     let (firsts, numbers) = (MapReduce::new(Cloned, First), "not a slot for each element");
     for source in [Source::stored(inputs, &loops, None), Source::fused(inputs, &firsts, &loops)] {
         for len in [0, 1, 2, 4, 5, 7] {
-            let fill = || with_nest(&source, |nest| filled(len, |slots| nest.fill(slots)).len());
+            let fill = || with_nest(&source, |nest| filled(len, |slots| fill(nest, slots)).len());
             assert_eq!(panic_of(fill), numbers, "{len}");
             assert_eq!(panic_of(|| in_order(&source, len, &[3, 1])), numbers, "{len}");
         }

@@ -1,10 +1,11 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{Form, Words, checked, total};
+use super::passes::{CheckedReduction, Form, Words, checked, total};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::nest::Source;
 use crate::kernel::operation::Operation;
+use crate::kernel::reduce::to_new;
 use ndarray::{Array, Dimension};
 
 /// The larger of two elements, or a NaN: the one that is not equal to itself.
@@ -38,9 +39,10 @@ pub(super) fn extremes<A: Clone, D: Dimension, F: Form<D>>(
     form: &F,
     (caller, name): Words,
 ) -> Result<Array<A, F::Left>> {
-    checked(source, form, caller, |reduction, result, builder| {
-        check_elements(reduction.shape, result.len(), name, builder)?;
-        Ok(if result.len() == 0 { result.cloned(&[]) } else { reduction.run(source, result, source.first()) })
+    checked(source, form, caller, |&CheckedReduction { shape, removed }, result, builder| {
+        check_elements(shape, result.len(), name, builder)?;
+        let is_empty = result.len() == 0;
+        Ok(if is_empty { result.cloned(&[]) } else { to_new(source, shape, result, removed, source.first()) })
     })
 }
 

@@ -5,6 +5,7 @@ use super::passes::{CheckedReduction, Form, Words, checked, source_shape, total}
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Source;
+use crate::kernel::reduce::to_new;
 use crate::reserved::reserved;
 use ndarray::{Array, Dimension};
 
@@ -41,7 +42,7 @@ pub(super) fn total_mean<A: MeanElement, D: Dimension>(source: &Source<'_, A>, w
 /// Sums, each divided by the number of its elements.
 fn mean<A: MeanElement, E: Dimension>(
     source: &Source<'_, A>,
-    reduction: &CheckedReduction<'_>,
+    &CheckedReduction { shape, removed }: &CheckedReduction<'_>,
     result: Reserved<A, E>,
     name: &str,
     builder: NewBuilder<'_>,
@@ -50,7 +51,7 @@ fn mean<A: MeanElement, E: Dimension>(
         let mend = format_args!("use `fused(&x, |&x| f64::from(x)).{name}(…)`");
         return Err(fail!(builder(), NoMean, "the element type does not hold fractions, {mend}"));
     }
-    let count = reduction.shape.iter().product::<usize>().checked_div(result.len()).unwrap_or(1);
+    let count = shape.iter().product::<usize>().checked_div(result.len()).unwrap_or(1);
     if count == 0 {
         return Err(fail!(builder(), NoMean, "there is no mean of 0 elements"));
     }
@@ -61,7 +62,7 @@ fn mean<A: MeanElement, E: Dimension>(
     // The division of complex numbers squares the count, which may overflow, and multiplies by it first.
     let divides = is_finite(&(divisor.clone() / divisor.clone()));
     let scale = Scale::<A>::of(count);
-    let (mut means, mut all_finite) = (reduction.run(source, result, A::zero()), true);
+    let (mut means, mut all_finite) = (to_new(source, shape, result, removed, A::zero()), true);
     means.map_inplace(|mean| {
         *mean = match &scale {
             Some(scale) if !divides => scale.mean(mean.clone() * scale.power.clone()),
@@ -77,7 +78,7 @@ fn mean<A: MeanElement, E: Dimension>(
                 *item = item.clone() * power.clone();
             }
         };
-        let parts = reduction.run(&source.prepared(prepare, &scale.power), result, A::zero());
+        let parts = to_new(&source.prepared(prepare, &scale.power), shape, result, removed, A::zero());
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
                 *mean = scale.mean(part.clone());

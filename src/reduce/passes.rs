@@ -5,7 +5,7 @@ use super::SumElement;
 use crate::error::caller::{self, Caller};
 use crate::error::{ErrorBuilder, NewBuilder, Result};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Added, AxisSelection, Source, Store};
+use crate::kernel::nest::{Added, AxisSelection, Dropped, Source, Store};
 use crate::kernel::reduce::{into, to_new, to_one};
 use crate::reserved::reserved;
 use crate::shape::{
@@ -38,20 +38,7 @@ pub(super) fn builder<A: Clone>(source: &Source<'_, A>, caller: &'static Caller)
 /// these are the leading ones.
 pub(super) struct CheckedReduction<'a> {
     pub(super) shape: &'a [usize],
-    removed: Option<AxisMask>,
-}
-
-impl CheckedReduction<'_> {
-    /// Reduces the source; `empty` is the result where there is no element.
-    pub(super) fn run<A: Clone, E: Dimension>(
-        &self,
-        source: &Source<'_, A>,
-        result: Reserved<A, E>,
-        empty: A,
-    ) -> Array<A, E> {
-        let removed = self.removed.as_ref().map(|mask| mask as _);
-        to_new(source, self.shape, result, removed, empty)
-    }
+    pub(super) removed: Dropped<'a>,
 }
 
 impl AxisSelection for AxisMask {
@@ -127,7 +114,9 @@ pub(super) fn reduce<A: Clone, D: Dimension, F: Form<D>>(
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, F::Left>> {
-    checked(source, form, caller, |reduction, result, _| Ok(reduction.run(source, result, empty)))
+    checked(source, form, caller, |reduction, result, _| {
+        Ok(to_new(source, reduction.shape, result, reduction.removed, empty))
+    })
 }
 
 /// Reduces all of a source to one element, with the bits of an array for it; `empty` is the result where there is no element.
@@ -154,7 +143,7 @@ pub(super) fn checked<A: Clone, D: Dimension, F: Form<D>>(
     let shape = source_shape(source, &mut joint)?;
     let builder = || form.describe(builder(source, caller), shape.len());
     let (result, removed) = form.check(shape, builder)?;
-    let result = reserved(result, builder)?;
+    let (result, removed) = (reserved(result, builder)?, removed.as_ref().map(|mask| mask as _));
     then(&CheckedReduction { shape, removed }, result, &builder)
 }
 

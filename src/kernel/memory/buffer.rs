@@ -180,6 +180,13 @@ impl<'m, A> SliceVec<'m, A> {
         (unsafe { slice::from_raw_parts(elements.as_ptr().cast(), self.len) }, SliceVec { memory, len: 0 })
     }
 
+    /// Two empty vectors, the first one with this capacity.
+    #[inline]
+    pub(crate) fn split_at(self, room: usize) -> [Self; 2] {
+        let (first, second) = self.memory.split_at_mut(room);
+        [Self { memory: first, len: 0 }, Self { memory: second, len: 0 }]
+    }
+
     /// The number of elements that may be appended.
     #[inline]
     pub(crate) fn room(&self) -> usize {

@@ -165,7 +165,8 @@ impl Block {
     }
 
     /// Makes a block of one element the block of all elements of `shape`, straight from shapes and strides, if these elements are
-    /// few: rows, or at most `most` elements. The other arguments are those of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest is needed.
+    /// few: rows, or at most `most` elements. The other arguments are those of [`ErasedNest::build`]. Returns the number of outputs,
+    /// or `None` if a nest is needed.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -177,20 +178,20 @@ impl Block {
         inputs: &RawInputs<'_>,
         most: usize,
     ) -> Option<usize> {
-        let (info, count) = (inputs.info, inputs.info.count + 1);
+        let (info, count, most_of_lane) = (inputs.info, inputs.info.count + 1, most.min(4 * ONE_BY_ONE));
         let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         if total == 0 || total > SMALL_NEST {
             return (total == 0).then_some(0);
         }
         // contiguous elements to one output are one loop
-        if out.axes.sizes.is_empty() && total <= most && inputs.are_standard(shape) {
+        if out.axes.sizes.is_empty() && total <= most_of_lane && inputs.are_standard(shape) {
             (self.steps.len, self.steps.strides) = (total, info.sizes.map(usize::cast_signed));
             return Some(1);
         }
-        let are_few = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
-            self.add_axis(shape, axis, stride, inputs, total <= most)
+        let fits = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
+            self.add_axis(shape, axis, stride, inputs, total <= most_of_lane)
         });
-        if !are_few {
+        if !fits {
             return None;
         }
         let size = out.size.cast_signed();
@@ -203,13 +204,14 @@ impl Block {
         if self.row.len >= NARROW && self.row.strides[0] == size && !is_few {
             self.set_moving(&info.sizes, count, info.row_loops);
         }
-        // few rows: the error of their sum is small
+        // few steps or rows: the error of a sum is small
+        let are_few = total <= most && total / self.outputs() <= most_of_lane;
         let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
-        (total <= most || are_rows).then(|| self.outputs())
+        (are_few || are_rows).then(|| self.outputs())
     }
 
     /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside. Returns `false` if it needs
-    /// a third loop, or if a lane is contiguous and has many elements.
+    /// a third loop, or if a lane is long and contiguous and elements are many.
     #[inline(always)]
     fn add_axis(
         &mut self,
@@ -232,7 +234,7 @@ impl Block {
             (l.len, l.strides[0]) = (len, stride.unwrap_or(0));
         }
         inputs.add_strides(shape, axis, &mut l.strides);
-        let is_lane = stride.is_none() && l.strides[1] == info.sizes[1].cast_signed();
+        let is_lane = stride.is_none() && len >= 2 * NARROW && l.strides[1] == info.sizes[1].cast_signed();
         outer.merge(inner, info.count + 1);
         may_be_lane || !is_lane
     }

@@ -59,6 +59,7 @@ pub(crate) use loops::{
     is_worth_halving, steps,
 };
 pub(crate) use operands::{AxisSelection, Dropped, RawInputs, standard_strides};
+pub(crate) use panels::Way;
 pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{Compiled, Job, Planned, Reduction, RunHalf, Store, compiled_for, reduce_owned};
 pub(crate) use source::Source;

@@ -228,15 +228,38 @@ impl SumLoop {
     }
 }
 
+/// How the elements of a nest are combined.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    /// They are stored, and contiguous in the order of the loops: folded where they are.
+    InPlace,
+    /// In registers along this loop. What is left is folded.
+    Panels(SumLoop),
+    /// They are written to a buffer, and folded there.
+    Buffer,
+}
+
 impl ErasedNest {
+    /// The one answer to how elements of `size` bytes are combined. For those that are stored and contiguous, loops over slices
+    /// are faster than panels, unless rows are long.
+    pub(super) fn way(&self, size: usize, is_stored: bool, has_panels: bool) -> Way {
+        let is_slice = is_stored && is_dense(&self.loops, 1, size);
+        let sum_loop = if has_panels { self.sum_loop(size, is_slice) } else { None };
+        match sum_loop {
+            Some(sum_loop) => Way::Panels(sum_loop),
+            None if is_slice => Way::InPlace,
+            None => Way::Buffer,
+        }
+    }
+
     /// The loop along which elements are combined in registers, if there is one.
-    pub(super) fn sum_loop(&self, size: usize, is_stored: bool) -> Option<SumLoop> {
+    fn sum_loop(&self, size: usize, is_slice: bool) -> Option<SumLoop> {
         let (inner, outer) = self.loops.split_last()?;
         if let Some(joined) = self.joined_rows(size) {
             return Some(self.rows_at(0, joined));
         }
-        let has_panels = || inner.len >= NARROW && self.has_row_in_place(inner);
-        if is_stored && self.is_folded_in_place(size) || !has_panels() {
+        let is_folded = is_slice && (!inner.kept || !outer.is_empty() && inner.len < 2 * WIDE);
+        if is_folded || inner.len < NARROW || !self.has_row_in_place(inner) {
             return None;
         }
         // near rows, unless they are few. Lanes need a fold each, so rows are preferred to short lanes
@@ -281,17 +304,6 @@ impl ErasedNest {
         }
         let most = (JOINED_ROW_BYTES / bytes).max(1);
         (1..=most).rev().find(|joined| matches!(rows.len % joined * (bytes / size), 0 | NARROW..))
-    }
-
-    /// Whether the elements of an array are folded in place: those of contiguous lanes, and of short lanes or rows that are
-    /// contiguous together.
-    fn is_folded_in_place(&self, size: usize) -> bool {
-        match &self.loops[..] {
-            [.., outer, row] if row.kept => row.len < 2 * WIDE && is_dense(&[*outer, *row], 1, size),
-            [.., outer, lane] if lane.len < WIDE => is_dense(&[*outer, *lane], 1, size),
-            [.., lane] => !lane.kept && is_dense(&[*lane], 1, size),
-            [] => false,
-        }
     }
 
     /// Visits the panels whose sums along the [sum loop](Self::sum_loop) are written to `out`, at each index of the other loops in

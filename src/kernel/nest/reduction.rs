@@ -3,26 +3,24 @@
 use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_panels};
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
-use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_dense, is_worth_halving, steps};
+use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_worth_halving, steps};
 use super::operands::{Dropped, RawOutput, standard_len};
-use super::panels::SumLoop;
+use super::panels::Way;
 use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
 use super::source::Source;
 use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::simd::{is_plain, is_type};
 use crate::kernel::threads::GRAIN;
+use crate::kernel::{ensure, fail};
 use alloc::vec::Vec;
 use core::ops::{Deref, Mul};
 use core::slice;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use num_traits::Zero;
 
-/// Runs a pass over more than few elements.
-type VisitLarge<'s> = fn(ShapePass<'_, 's>) -> Written<'s>;
-
 /// A reduction of a source, which has this shape, and where its results are stored. The output has the axes of the shape that are
 /// not `dropped`, in order, each with the same size or with size 1. Without a set of dropped axes, it lacks the leading ones.
-pub(crate) struct Job<'j, 's, A> {
+pub(crate) struct Job<'j, 's: 'j, A> {
     pub(crate) source: &'j Source<'j, A>,
     pub(crate) shape: &'j [usize],
     pub(crate) dropped: Dropped<'j>,
@@ -32,6 +30,9 @@ pub(crate) struct Job<'j, 's, A> {
     /// Stores results in the output.
     store: RowPass<'j, 's>,
 }
+
+/// The slots and the inputs of a reduction, in the same order.
+type InOrder<'j, 's, 'n, A> = (Slots<'j, 's, A>, Nest<'n, Reduction<'j, 's, A>>);
 
 impl<'j, 's, A: Clone> Job<'j, 's, A> {
     #[inline]
@@ -78,22 +79,32 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
 
-    /// Writes the results to slots, if the source has few elements, or else by `visit`.
+    /// The pass that writes a result to each slot, from elements that are not prepared.
+    fn pass(&self) -> Option<ShapePass<'j, 's>> {
+        let Self { source, shape, dropped, out, .. } = *self;
+        let is_visit = self.has_slots && source.prepare.is_none();
+        let pass = || ShapePass::new(out, source.inputs(), source.element_loops());
+        is_visit.then(|| ShapePass { shape, dropped, ..pass() })
+    }
+
+    /// Writes the results to slots by one block, if it can combine the elements.
     ///
     /// # Errors
     /// Returns the reduction if elements must be combined in a nest or prepared, or if the outputs are no slots.
     #[inline]
-    pub(crate) fn map(self, is_slice: bool, visit: Option<VisitLarge<'s>>) -> Result<Written<'s>, Self> {
-        let is_map = self.has_slots && self.source.prepare.is_none();
-        let pass = ShapePass::new(self.out, self.source.inputs(), self.source.element_loops());
-        let pass = ShapePass { shape: self.shape, dropped: self.dropped, ..pass };
-        // measured on 2026-11-28 on a Xeon: a closure's elements that are not vectorised take as long as a nest for some 230 of them
-        let most = if is_slice { ONE_BY_ONE } else { 4 * ONE_BY_ONE };
-        match (is_map.then(|| pass.visit_few(most)), visit) {
-            (Some(Ok(written)), _) => Ok(written),
-            (Some(Err(pass)), Some(visit)) => Ok(visit(pass)),
-            _ => Err(self),
-        }
+    pub(crate) fn visit_few(self, is_slice: bool) -> Result<Written<'s>, Self> {
+        // measured on 2026-11-28 on a Xeon: a nest takes as long as some 230 of a closure's elements one by one, and twice as long
+        // where lanes are short
+        let most = if is_slice { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
+        self.pass().and_then(|pass| pass.visit_few(most).ok()).ok_or(self)
+    }
+
+    /// The map that a reduction is whose outputs have one element each.
+    ///
+    /// # Errors
+    /// Returns the reduction if elements must be prepared, or if the outputs are no slots.
+    pub(crate) fn into_map(self) -> Result<ShapePass<'j, 's>, Self> {
+        self.pass().ok_or(self)
     }
 
     /// A pass that stores results in the output.
@@ -113,12 +124,19 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         Some(Nest { erased, pass: Reduction { source, store } })
     }
 
-    /// The [nest](Self::nest) without access to its output.
-    #[inline]
-    pub(crate) fn inputs<'n>(&self, erased: &'n mut ErasedNest) -> Option<Nest<'n, Reduction<'j, 's, A>>> {
-        erased.build(self.shape, self.out, self.dropped, self.source.inputs())?;
+    /// The slots, and the nest without access to them, in the order of the shape.
+    ///
+    /// # Errors
+    /// As for [`into_slots`](Self::into_slots).
+    ///
+    /// # Panics
+    /// If an array does not fit the shape, or if there is no index.
+    pub(crate) fn in_order<'n>(self, erased: &'n mut ErasedNest) -> Result<InOrder<'j, 's, 'n, A>, Self> {
+        let Self { source, shape, dropped, out, store, .. } = self;
+        let slots = self.into_slots()?;
+        ensure(erased.build(shape, out, dropped, source.inputs()).is_some(), "no index");
         erased.drop_output();
-        Some(Nest { erased, pass: Reduction { source: self.source, store: self.store } })
+        Ok((slots, Nest { erased, pass: Reduction { source, store } }))
     }
 }
 
@@ -237,13 +255,12 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
     }
 
-    /// The nest with its [sum loop](ErasedNest::sum_loop).
+    /// The nest, and how its elements are combined.
     #[inline]
     pub(crate) fn planned(self) -> Planned<'n, 'a, 's, A> {
-        let fits_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
-        let sum_loop =
-            if fits_panels { self.erased.sum_loop(size_of::<A>(), self.is_stored()) } else { None };
-        Planned { nest: self, sum_loop }
+        let has_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
+        let way = self.erased.way(size_of::<A>(), self.is_stored(), has_panels);
+        Planned { nest: self, way }
     }
 
     /// A map of the elements to slots, in the order of the loops.
@@ -266,10 +283,10 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     }
 }
 
-/// A nest with its sum loop, along which elements are combined in registers, if there is one.
+/// A nest, and how its elements are combined.
 pub(crate) struct Planned<'n, 'a, 's, A> {
     nest: Nest<'n, Reduction<'a, 's, A>>,
-    sum_loop: Option<SumLoop>,
+    way: Way,
 }
 
 impl<'n, 'a, 's, A> Deref for Planned<'n, 'a, 's, A> {
@@ -281,20 +298,20 @@ impl<'n, 'a, 's, A> Deref for Planned<'n, 'a, 's, A> {
 }
 
 impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
-    pub(crate) fn sum_loop(&self) -> Option<SumLoop> {
-        self.sum_loop
+    pub(crate) fn way(&self) -> Way {
+        self.way
     }
 
     pub(crate) fn into_nest(self) -> Nest<'n, Reduction<'a, 's, A>> {
         self.nest
     }
 
-    /// The elements, if they are stored, contiguous in the order of the loops, and not combined in registers first.
+    /// The elements, if they are folded [in place](Way::InPlace).
     pub(crate) fn in_place(&self) -> Option<&[A]> {
         let ErasedNest { loops, operands } = &*self.nest.erased;
-        let is_adjacent = self.sum_loop.is_none() && self.is_stored() && is_dense(loops, 1, size_of::<A>());
+        let is_in_place = matches!(self.way, Way::InPlace);
         // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
-        is_adjacent.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), steps(loops)) })
+        is_in_place.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), steps(loops)) })
     }
 
     /// Writes the results along the sum loop to slots, in the order of the loops.
@@ -303,7 +320,7 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
     /// If the number of slots differs, or if there is no such loop.
     #[inline]
     pub(crate) fn combine_to<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let sum_loop = self.sum_loop.expect("a sum loop");
+        let Way::Panels(sum_loop) = self.way else { fail("no sum loop") };
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
         // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written.

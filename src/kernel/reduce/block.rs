@@ -7,7 +7,7 @@ use super::fold::fold;
 use crate::kernel::map::{near_loop, visit_nest};
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec, Slots, Written};
 use crate::kernel::nest::{
-    Dropped, ErasedNest, Fold, InputSet, Loop, Nest, Planned, Reduction, is_worth_halving,
+    Dropped, ErasedNest, InputSet, Loop, Nest, Planned, Reduction, Way, is_worth_halving,
 };
 use crate::kernel::threads::GRAIN;
 
@@ -27,9 +27,11 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
     if (1..=COPIES_BYTES).contains(&bytes) {
         return Step::Copy(copied);
     }
-    if let Some(rows) = nest.sum_loop().filter(|rows| loops[rows.place].len > rows.most_steps()) {
-        return Step::Halve(rows.place);
-    }
+    let summed = match nest.way() {
+        Way::Panels(rows) if loops[rows.place].len > rows.most_steps() => return Step::Halve(rows.place),
+        Way::Panels(rows) => Some(rows.place),
+        _ => None,
+    };
     // so that an operation that may end early does
     let grain = if nest.source().fold().are_final(&[]) { BLOCK_BYTES / 2 } else { GRAIN };
     if bytes == 0 && !is_worth_halving(loops, grain) && elements_fit(nest) {
@@ -38,7 +40,6 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
     // the results of a half are in the order of the kept loops, so that these are halved from the outermost one on
     let first_kept = loops.iter().position(|l| l.kept);
     let may_be_halved = |place: usize| !loops[place].kept || Some(place) == first_kept;
-    let summed = nest.sum_loop().map(|rows| rows.place);
     halved_loop(nest, may_be_halved, summed).map_or(Step::Reduce, Step::Halve)
 }
 
@@ -46,12 +47,14 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
 fn elements_fit<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> bool {
     let most = BLOCK_BYTES / size_of::<A>();
     let elements = lengths(nest).map(|axis| axis.0).fold(1, usize::saturating_mul);
-    if nest.in_place().is_some() {
+    let may_be_outer = match nest.way() {
         // elements in place may be more. Measured on 2026-11-28 on Zen 4: half of it takes 1.6 times as long for `sum/6d/135` of the grid
-        return elements <= 8 * most;
-    }
+        Way::InPlace => return elements <= 8 * most,
+        Way::Panels(rows) => rows.place > 0,
+        Way::Buffer => true,
+    };
     // with an outer reduced loop, most of the elements would be copied for sums that are as fast in two blocks
-    let is_outer = |l: &&Loop| !l.kept && nest.sum_loop().is_none_or(|rows| rows.place > 0);
+    let is_outer = |l: &&Loop| may_be_outer && !l.kept;
     let inner = nest.loops().first().filter(is_outer).map_or(0, |l| elements / l.len);
     elements.max(4 * inner) <= most
 }
@@ -72,8 +75,8 @@ pub(super) fn halved_loop(
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
 fn lengths<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> impl Iterator<Item = (usize, bool)> {
-    nest.loops().iter().enumerate().map(|(place, l)| match nest.sum_loop() {
-        Some(rows) if rows.place == place => (rows.sums, l.kept),
+    nest.loops().iter().enumerate().map(|(place, l)| match nest.way() {
+        Way::Panels(rows) if rows.place == place => (rows.sums, l.kept),
         _ => (l.len, l.kept),
     })
 }
@@ -90,51 +93,47 @@ pub(super) fn results<'m, A: Clone>(
         len *= side;
         count *= if is_kept { side } else { 1 };
     }
+    let (is_reduced, room) = (count < len, count + scratch_len(&shape, len));
+    let fold_to = |elements: &[A], memory: SliceVec<'m, A>| {
+        let [mut results, mut scratch] = memory.split_at(count);
+        fold(source.fold(), &shape, elements, &mut results, &mut scratch);
+        results
+    };
     if let Some(elements) = block.in_place() {
-        let mut results = memory.vec(count);
-        fold_block(source.fold(), &shape, elements, &mut results);
-        return results;
+        return fold_to(elements, memory.vec(room));
     }
-    let is_reduced = count < len;
-    let mut elements = memory.vec(len + if is_reduced { count } else { 0 });
-    elements.filled(len, |slots| match block.sum_loop() {
-        Some(_) => block.combine_to(slots),
-        None => block.into_nest().fill(slots),
+    let mut elements = memory.vec(len + if is_reduced { room } else { 0 });
+    elements.filled(len, |slots| match block.way() {
+        Way::Panels(_) => block.combine_to(slots),
+        _ => fill(block.into_nest(), slots),
     });
     source.prepare(&mut elements);
     if !is_reduced {
         return elements;
     }
-    let (elements, mut results) = elements.split();
-    fold_block(source.fold(), &shape, elements, &mut results);
-    results
+    let (elements, memory) = elements.split();
+    fold_to(elements, memory)
 }
 
-impl<'n, A: Clone> Nest<'n, Reduction<'_, '_, A>> {
-    /// Writes the elements to slots, in the order of the loops.
-    ///
-    /// # Panics
-    /// If the number of slots differs.
-    #[inline]
-    pub(crate) fn fill<'t>(self, slots: Slots<'n, 't, A>) -> Written<'t> {
-        let nest = self.map_to(slots);
-        if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
-    }
+/// Writes the elements of a nest to slots, in the order of the loops.
+///
+/// # Panics
+/// If the number of slots differs.
+#[inline]
+pub(crate) fn fill<'n, 't, A: Clone>(
+    nest: Nest<'n, Reduction<'_, '_, A>>,
+    slots: Slots<'n, 't, A>,
+) -> Written<'t> {
+    let nest = nest.map_to(slots);
+    if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
 }
 
-/// [`fold`] with scratch of the needed size.
-pub(super) fn fold_block<A: Clone>(
-    op: &dyn Fold<A>,
-    shape: &[(usize, bool)],
-    elements: &[A],
-    to: &mut SliceVec<'_, A>,
-) {
-    let mut scratch = Scratch::new();
-    let len = match *shape {
+/// The room that [`fold`] needs for `len` elements beside the results.
+pub(super) fn scratch_len(shape: &[(usize, bool)], len: usize) -> usize {
+    match *shape {
         [.., (_, false)] if shape.len() < 3 => 0,
-        _ => elements.len() / 4 * 3,
-    };
-    fold(op, shape, elements, to, &mut scratch.vec(len));
+        _ => len / 4 * 3,
+    }
 }
 
 /// The shape of a block, outermost axis first: the length of each axis, and whether it is kept. Adjacent axes that are both kept,

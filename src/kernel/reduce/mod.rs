@@ -22,7 +22,11 @@
 mod block;
 mod fold;
 
-use block::{BlockShape, Step, fold_block, halved_loop, next_step, push_axes, results};
+#[cfg(test)]
+pub(crate) use block::fill;
+
+use block::{BlockShape, Step, halved_loop, next_step, push_axes, results, scratch_len};
+use fold::fold;
 
 use super::map::{visit_large, visit_shape};
 use super::memory::{AxisOrder, BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
@@ -101,13 +105,13 @@ pub(crate) fn to_one<A: Clone>(source: &Source<'_, A>, shape: &[usize], empty: A
     to_new(source, shape, reserved, None, empty).into_scalar()
 }
 
-/// Runs a reduction of elements that [can leak](can_leak).
+/// Runs a reduction of elements that [can leak](can_leak), as this crate has compiled it for them, if it has.
 #[inline]
 fn run<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     ensure(const { can_leak::<A>() }, "elements that must be dropped");
     match compiled() {
         Some(compiled) => (compiled.reduce)(job),
-        None => job.run(),
+        None => reduce(job),
     }
 }
 
@@ -127,7 +131,7 @@ macro_rules! compiled {
         fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
             $({
                 static COMPILED: Compiled<'static, $A> =
-                    Compiled { sums: &FoldLoops::new(Cloned, Plus), reduce: |job| job.run() };
+                    Compiled { sums: &FoldLoops::new(Cloned, Plus), reduce: |job| reduce(job) };
                 if let Some(compiled) = compiled_for(&COMPILED) {
                     return Some(compiled);
                 }
@@ -138,68 +142,64 @@ macro_rules! compiled {
 }
 compiled!(f32 f64);
 
-impl<'s, A: Clone> Job<'_, 's, A> {
-    fn run(self) -> Written<'s> {
-        let len = self.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
-        let are_at_most = |bytes: usize| len <= SMALL_NEST.min(bytes / size_of::<A>());
-        if !self.has_slots && are_at_most(STACK_BYTES) {
-            return self.store_few();
-        }
-        let slice = self.source.as_slice();
-        let is_copy = self.source.join().is_none() && len == self.out_shape().iter().product();
-        let written = self.map(slice.is_some(), is_copy.then_some(visit_large));
-        written.unwrap_or_else(|job| match slice {
-            Some(elements) if are_at_most(BLOCK_BYTES) => job.fold(elements),
-            // for fewer elements, arranging the nest takes longer than their gaps
-            _ if are_at_most(STACK_BYTES) => job.reduce_in_order(),
-            _ if are_at_most(BLOCK_BYTES) && job.source.inputs().are_dense() => job.reduce_in_order(),
-            _ => job.reduce(),
-        })
+/// Runs a reduction. Each way returns it if it is not for it.
+fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
+    let (source, len) = (job.source, job.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size)));
+    let are_at_most = |bytes: usize| len <= SMALL_NEST.min(bytes / size_of::<A>());
+    if !job.has_slots && are_at_most(STACK_BYTES) {
+        return store_few(job);
     }
+    let (slice, is_map) = (source.as_slice(), len == job.out_shape().iter().product());
+    let written = job.visit_few(slice.is_some()).or_else(|job| match slice {
+        _ if is_map && source.join().is_none() => job.into_map().map(visit_large),
+        Some(elements) if are_at_most(BLOCK_BYTES) => fold_slice(job, elements),
+        // for fewer elements, to arrange the nest takes longer than to read gaps
+        _ if are_at_most(STACK_BYTES) => reduce_in_order(job),
+        _ if are_at_most(BLOCK_BYTES) && source.inputs().are_dense() => reduce_in_order(job),
+        _ => Err(job),
+    });
+    written.unwrap_or_else(reduce_nest)
+}
 
-    /// Stores few results in elements. They are written to slots first.
-    #[inline(never)]
-    fn store_few(self) -> Written<'s> {
-        let sizes = self.out_shape();
-        let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
-        let mut results = scratch.vec::<A>(len);
-        let results = results.filled(len, |slots| self.filling(slots, &strides).run());
-        visit_shape(self.store(&Inputs::standard(results, sizes, &strides)))
-    }
-    /// Folds the source's elements in the order of the shape, if it is that of slots.
-    #[inline(never)]
-    fn fold(self, elements: &[A]) -> Written<'s> {
-        let (op, mut axes) = (self.source.fold(), BlockShape::new());
-        push_axes(&mut axes, self.shape, self.out_shape(), self.dropped);
-        match self.into_slots() {
-            Ok(slots) => Written::appended(slots, |results| fold_block(op, &axes, elements, results)),
-            Err(job) => job.reduce(),
-        }
-    }
+/// Stores few results in elements. They are written to slots first.
+#[inline(never)]
+fn store_few<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
+    let sizes = job.out_shape();
+    let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
+    let mut results = scratch.vec::<A>(len);
+    let results = results.filled(len, |slots| reduce(job.filling(slots, &strides)));
+    visit_shape(job.store(&Inputs::standard(results, sizes, &strides)))
+}
 
-    /// Reduces few elements in the order of the shape, in which the inputs are contiguous, if it is that of slots.
-    #[inline(never)]
-    fn reduce_in_order(self) -> Written<'s> {
-        let mut erased = ErasedNest::new();
-        let nest = self.inputs(&mut erased);
-        match (self.into_slots(), nest) {
-            (Ok(slots), Some(nest)) => {
-                Written::appended(slots, |all| all.extend(&results(nest.planned(), &mut Scratch::new())))
-            }
-            (Err(job), _) => job.reduce(),
-            _ => Written::none(),
-        }
-    }
+/// Folds the elements of a slice in the order of the shape, if it is that of slots.
+#[inline(never)]
+fn fold_slice<'j, 's, A: Clone>(job: Job<'j, 's, A>, elements: &[A]) -> Result<Written<'s>, Job<'j, 's, A>> {
+    let (source, shape, out, dropped) = (job.source, job.shape, job.out_shape(), job.dropped);
+    job.into_slots().map(|slots| {
+        let (mut axes, mut scratch) = (BlockShape::new(), Scratch::new());
+        push_axes(&mut axes, shape, out, dropped);
+        let mut scratch = scratch.vec(scratch_len(&axes, elements.len()));
+        Written::appended(slots, |to| fold(source.fold(), &axes, elements, to, &mut scratch))
+    })
+}
 
-    #[inline(never)]
-    fn reduce(self) -> Written<'s> {
-        match self.nest(&mut ErasedNest::new()) {
-            Some(mut nest) => {
-                nest.arrange(1);
-                store(nest, &mut Scratch::new())
-            }
-            None => Written::none(),
+/// Reduces few elements as one block, in the order of the shape, if it is that of slots.
+#[inline(never)]
+fn reduce_in_order<'j, 's, A: Clone>(job: Job<'j, 's, A>) -> Result<Written<'s>, Job<'j, 's, A>> {
+    let mut erased = ErasedNest::new();
+    job.in_order(&mut erased).map(|(slots, nest)| {
+        Written::appended(slots, |to| to.extend(&results(nest.planned(), &mut Scratch::new())))
+    })
+}
+
+#[inline(never)]
+fn reduce_nest<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
+    match job.nest(&mut ErasedNest::new()) {
+        Some(mut nest) => {
+            nest.arrange(1);
+            store(nest, &mut Scratch::new())
         }
+        None => Written::none(),
     }
 }
 
@@ -207,10 +207,10 @@ impl<'s, A: Clone> Job<'_, 's, A> {
 fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
     let kept = nest.loops().iter().filter(|l| l.kept).map(|l| l.len);
     if kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / size_of::<A>() {
-        return store_results(nest, memory);
+        return store_block(nest, memory);
     }
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
-        return with_copies(nest, copied, memory, store);
+        return run_copied(nest, copied, memory, store);
     }
     let place = halved_loop(&nest, |place| nest.loops()[place].kept, None).expect("a kept loop");
     let [mut written, more] = nest.run_halves(place, memory, store, |_, _| false);
@@ -218,8 +218,9 @@ fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratc
     written
 }
 
+/// Stores the results of a nest. They fit into a block.
 #[inline(never)]
-fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
+fn store_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
     let (nest, mut erased) = (nest.with_long_rows(), ErasedNest::new());
     let inputs = nest.inputs(&mut erased).turned().planned();
     match next_step(&inputs) {
@@ -229,20 +230,20 @@ fn store_results<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mu
 }
 
 /// The results of a nest without outputs, in the order of its kept loops.
-fn reduce<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scratch) -> Vec<A> {
+fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scratch) -> Vec<A> {
     let nest = nest.planned();
     reduce_by(next_step(&nest), nest, memory)
 }
 
 fn reduce_by<A: Clone>(step: Step, nest: Planned<'_, '_, '_, A>, memory: &mut Scratch) -> Vec<A> {
     match step {
-        Step::Copy(copied) => with_copies(nest.into_nest(), copied, memory, reduce),
+        Step::Copy(copied) => run_copied(nest.into_nest(), copied, memory, reduce_half),
         Step::Reduce => results(nest, memory).to_vec(),
         Step::Halve(place) => {
             let (is_kept, op) = (nest.loops()[place].kept, nest.source().fold());
             let ends: fn(&Source<'_, A>, &Vec<A>) -> bool =
                 if is_kept { |_, _| false } else { |source, results| source.fold().are_final(results) };
-            let [mut results, others] = nest.into_nest().run_halves(place, memory, reduce, ends);
+            let [mut results, others] = nest.into_nest().run_halves(place, memory, reduce_half, ends);
             if is_kept {
                 results.extend(others);
             } else {
@@ -255,7 +256,7 @@ fn reduce_by<A: Clone>(step: Step, nest: Planned<'_, '_, '_, A>, memory: &mut Sc
 
 /// Runs a nest that reads copies of some inputs.
 #[inline(never)]
-fn with_copies<'a, 's, A: Clone, R>(
+fn run_copied<'a, 's, A: Clone, R>(
     nest: Nest<'_, Reduction<'a, 's, A>>,
     copied: InputSet,
     memory: &mut Scratch,
