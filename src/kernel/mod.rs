@@ -21,11 +21,11 @@
 //! # Five ways through the kernel
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
-//! the reductions of the element type. `Job::reduce` makes a nest and arranges it by the input's strides. `store` halves its kept
-//! loops until the results fit into a block, and then `reduce` does what `block::next_step` says: copies inputs, halves a loop, or
-//! reduces a block. `block::results` has a block's elements in place, where they are contiguous; combined in registers along one
-//! loop (the sum loop of `Planned`), where rows or lanes are; otherwise copied to a buffer. `fold` reduces the rest of the block.
-//! The results of two halves of a reduced loop are added, and `Nest::store_results` writes them to the outputs.
+//! the reductions of the element type. `reduce::reduce` chooses the way (see the table below). Where it is a nest, this is arranged
+//! by the input's strides. `store` halves its kept loops until the results fit into a block, and then `store_block` does what
+//! `block::next_step` says: copies inputs, halves a loop, or reduces a block. `block::results` combines the elements of a block as
+//! their [`Way`](nest::Way) says, and `fold` reduces what is left. The results of two halves of a reduced loop are added, and
+//! `Nest::store_results` writes them to the outputs.
 //!
 //! **A fused sum** takes the same way. Its source has the closure as `ElementLoops`, whose panels read the
 //! operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each
@@ -44,6 +44,26 @@
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
 //! tiles in registers. Products of pairs of vectors are fused sums, or one product of matrices where many pairs share vectors.
+//!
+//! # The way of a reduction
+//! The first line that holds decides. `reduce::reduce` asks the lines down to the nest once for a reduction, and `ErasedNest::way`
+//! the others once for each part of a nest.
+//!
+//! | elements | the way |
+//! |---|---|
+//! | with drop glue, or large ones | one after the other, `reduce_owned` |
+//! | at most 64, or 512 that are computed or have gaps, or few rows | one block without a nest, `visit_few` |
+//! | one for each result, on one thread | a map |
+//! | a slice of at most 4,096, in the order of the results | in place: one fold |
+//! | at most 4 KiB, or 4,096 of contiguous inputs, in that order | in order: one block of a nest that is not arranged |
+//! | others | a nest, arranged and halved, each part in one of the following ways |
+//! | neighbours of large arrays, whose rows are joined | along panels |
+//! | stored and contiguous in the order of the loops, in lanes or short rows | in place |
+//! | other lanes or rows of [`NARROW`](nest::NARROW) or more, with a row loop | along panels |
+//! | everything else | in place if it can be, or through a buffer |
+//!
+//! Panels and folds are two systems, because a panel reads operands at any strides and is compiled for each closure, while a fold
+//! reads one slice and is compiled once for a type, so that it can afford loops for short lanes and narrow rows.
 //!
 //! # Rules for all parts
 //! The order in which elements are combined depends only on shapes, strides, and the number and element types of the operands (only

@@ -1,13 +1,6 @@
 //! Reductions of a [`Source`] over any of its axes.
 //!
-//! | the source | the way |
-//! |---|---|
-//! | elements with drop glue, or large ones (see [`can_leak`]) | `reduce_owned`: one element after the other |
-//! | few elements | `Job::map`: one block, without a nest |
-//! | nothing is reduced | `Job::map`, unless on several threads: a map |
-//! | a slice of up to [`SMALL_NEST`] elements, in the order of the results | `Job::fold`: one fold, without a nest |
-//! | up to [`SMALL_NEST`] elements of inputs in that order | `Job::reduce_in_order`: one block of a nest that is not arranged |
-//! | everything else | `Job::reduce`: a nest, halved until it is one [`block`] |
+//! Which way a reduction takes is in the table of the [kernel](super#the-way-of-a-reduction).
 //!
 //! Along a kept loop, each half has its own outputs; along a reduced loop, the results of the halves are combined. Inputs that are
 //! read again are copied as soon as their copies fit. Which loop is halved, and when, depends on the shape and the strides only, and
@@ -31,9 +24,9 @@ use fold::fold;
 use super::map::{visit_large, visit_shape};
 use super::memory::{AxisOrder, BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, Planned,
-    RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
-    reduce_owned, standard_strides,
+    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, RawInputs,
+    Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for, reduce_owned,
+    standard_strides,
 };
 use super::operation::{Operation, Plus};
 use super::{ensure, fail};
@@ -108,7 +101,6 @@ pub(crate) fn to_one<A: Clone>(source: &Source<'_, A>, shape: &[usize], empty: A
 /// Runs a reduction of elements that [can leak](can_leak), as this crate has compiled it for them, if it has.
 #[inline]
 fn run<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
-    ensure(const { can_leak::<A>() }, "elements that must be dropped");
     match compiled() {
         Some(compiled) => (compiled.reduce)(job),
         None => reduce(job),
@@ -225,18 +217,14 @@ fn store_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut 
     let inputs = nest.inputs(&mut erased).turned().planned();
     match next_step(&inputs) {
         Step::Reduce => nest.store_results(&results(inputs, memory)),
-        step => nest.store_results(&reduce_by(step, inputs, memory)),
+        _ => nest.store_results(&reduce_half(inputs.into_nest(), memory)),
     }
 }
 
 /// The results of a nest without outputs, in the order of its kept loops.
 fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scratch) -> Vec<A> {
     let nest = nest.planned();
-    reduce_by(next_step(&nest), nest, memory)
-}
-
-fn reduce_by<A: Clone>(step: Step, nest: Planned<'_, '_, '_, A>, memory: &mut Scratch) -> Vec<A> {
-    match step {
+    match next_step(&nest) {
         Step::Copy(copied) => run_copied(nest.into_nest(), copied, memory, reduce_half),
         Step::Reduce => results(nest, memory).to_vec(),
         Step::Halve(place) => {
