@@ -21,6 +21,7 @@ pub(crate) use block::fill;
 use block::{BlockShape, Step, halved_loop, next_step, push_axes, results, scratch_len};
 use fold::fold;
 
+use super::fail;
 use super::map::{visit_large, visit_shape};
 use super::memory::{AxisOrder, BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
@@ -29,7 +30,6 @@ use super::nest::{
     standard_strides,
 };
 use super::operation::{Operation, Plus};
-use super::{ensure, fail};
 use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, Dimension, Ix0};
 
