@@ -17,18 +17,19 @@
 //! | `m.matmul(&w)` of a batch `m` and an array `w` | `m.matmul(&w.batch::<Ix2>()?)` | a batch says how many axes its base has |
 //! | `x.dot(&w)` with an `x` of three axes or more | `x.matmul(&w)`, or `x.matvec(&v)` | ndarray's `dot` multiplies one matrix; the error is an "overflow" |
 //! | `x.sum_axes(0, keepdims)`, `x.sum_axes(0, true)` | `x.sum_axes(keepdims(0))` | the axes say whether they stay |
-//! | `x.sum_axes(..)? > 3.0`, `let s: f64 = x.sum_axes(..)?;` | `x.sum_axes(..)?.into_scalar() > 3.0` | over all axes, the result is an array without axes, which holds one number |
+//! | `x.sum_axes(..)? > 3.0`, `let s: f64 = x.sum_axes(..)?;` | `x.sum_axes(..)?.into_scalar() > 3.0`, or ndarray's `x.sum()` | over all axes, the result is an array without axes, which holds one number |
 //! | `einsum("ij,jk->ik", …)` | `matmul`, or `fused(…).sum_axes(…)` | which axes are summed is checked when it compiles |
 //!
-//! For these, it proposes a method that compiles and means something else:
+//! For these, it proposes a method that means something else, and most of these compile:
 //!
 //! | instead of | it proposes | write |
 //! |---|---|---|
 //! | `x.norm_axes(1)` | `sum_axes` | `fused(&x, \|x\| x * x).sum_axes(1)?.mapv(f64::sqrt)` |
-//! | `x.median_axes(1)`, `x.quantile_axes(1)` | `mean_axes` | the [recipe](crate::guide::recipes#medians) for medians |
-//! | `x.sort_axes(1)` | `sum_axes` | the [recipe](crate::guide::recipes#sorted-lanes) for sorted lanes |
-//! | `x.argsort_axes(1)` | `argmax_axes` | the same |
+//! | `x.prod_axes(1)` | `std_axes` | `x.reduce_axes(1, 1.0, \|a, b\| a * b)` |
+//! | `x.median_axes(1)` | `mean_axes` | the [recipe](crate::guide::recipes#medians) for medians |
+//! | `x.sort_axes(1)`, `x.argsort_axes(1)` | `std_axes`, `argmax_axes` | the [recipe](crate::guide::recipes#sorted-lanes) for sorted lanes |
 //! | `x.cumsum_axes(1)` | `sum_axes` | `x.accumulate_axis_inplace(Axis(1), \|before, x\| *x += before)` of ndarray |
+//! | `x.softmax_axes(1)` | `max_axes` | the [recipe](crate::guide::recipes#softmax-and-logsumexp) for softmax |
 //!
 //! ```
 //! use ndarray::{array, Array2, Array3, Ix2};
@@ -43,6 +44,7 @@
 //! assert!(x.sum_axes(..)?.into_scalar() > 3.0);
 //! let norms = fused(&array![[3.0, 4.0]], |x| x * x).sum_axes(1)?.mapv(f64::sqrt);
 //! assert_eq!(norms, array![5.0]);
+//! assert_eq!(array![[3.0, 4.0]].reduce_axes(1, 1.0, |a, b| a * b)?, array![12.0]);
 //! # Ok::<(), ndarray_broadcast::BroadcastError>(())
 //! ```
 //!
