@@ -141,7 +141,7 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     let is_near = |l: &Loop| l.len > 3 && (1..far).contains(&distance(l));
     let near = outer.iter().enumerate().filter(|(_, l)| is_near(l)).min_by_key(|(_, l)| distance(l));
     let (place, l) = near.filter(|_| inner.len > 3)?;
-    Some((place, l.part(2 * CACHE_LINE / distance(l))))
+    Some((place, 2 * CACHE_LINE / distance(l)))
 }
 
 /// A tile: the most steps along each loop, and the most bytes of the copy of an input.
@@ -158,8 +158,8 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
     let is_read = nest.with_gaps(inner) == InputSet::NONE && nest.has_row_along(inner);
     let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
     let (tile, row) = row_tile(nest);
-    // short rows pay where no input is copied for each of them
-    let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len > 3 && l.strides[k] == 0);
+    // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy
+    let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len >= NARROW && l.strides[k] == 0);
     let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
     let short = if are_few { 2 * CACHE_LINE } else { CACHE_LINE / 2 };
     let is_long = if is_read { inner.len >= NARROW && bytes > short } else { inner.len >= ONE_BY_ONE };
@@ -184,7 +184,8 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
     // others are copied too if there is no row loop without
     let count = if nest.has_row_along(&loops[last]) { gaps.operands().count() } else { sizes.len() - 1 };
     let (bytes, most) = share(nest, count);
-    let rows = rows.min(most / loops[last].len.min(CACHE_LINE / sizes[0].max(1)).max(1));
+    let rows =
+        rows.min(loops[place].len).min(most / loops[last].len.min(CACHE_LINE / sizes[0].max(1)).max(1));
     steps[place] = rows;
     let (row, len) = join_row(nest, &mut steps, |at| if at > place { most / rows } else { most });
     if row > place {

@@ -651,9 +651,9 @@ fn copies_that_do_not_fit_panic() {
         assert_eq!(nest.visit_tiles(&whole, tiles).count(), view.len());
         assert!(out.iter().all(|&count| count == 1));
     }
-    copied(1_u64, [64, 24], 1);
-    assert_eq!(panic_of(|| copied(1_u64, [64, 25], 1)), "no room for the copy");
-    assert_eq!(panic_of(|| copied(1_u64, [64, 24], 3)), "no room for the copy");
+    copied(1_u64, [64, 32], 1);
+    assert_eq!(panic_of(|| copied(1_u64, [64, 33], 1)), "no room for the copy");
+    assert_eq!(panic_of(|| copied(1_u64, [64, 32], 3)), "no room for the copy");
     // others than plain numbers are read where they are
     copied(String::new(), [2, 2], 1);
     let x = Array::from_elem([4, 3, 2], 1_u32);

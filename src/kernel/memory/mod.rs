@@ -22,4 +22,5 @@ pub(crate) const STACK_BYTES: usize = 4 << 10;
 /// The most bytes of copies that a part of a nest has.
 pub(crate) const COPIES_BYTES: usize = 4 * BLOCK_BYTES;
 /// The bytes of a cache line.
-pub(crate) const CACHE_LINE: usize = 64;
+pub(crate) const CACHE_LINE: usize =
+    if cfg!(all(target_vendor = "apple", target_arch = "aarch64")) { 128 } else { 64 };

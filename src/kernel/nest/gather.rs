@@ -11,16 +11,17 @@
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
 //! numbers are initialised and may be copied. They may be less aligned than such a number.
 
-use super::loops::{Axis, ElementInfo, Gather, Loop, NARROW, steps};
+use super::loops::{ElementInfo, Gather, Loop, Loops, NARROW, is_dense, steps};
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, List};
+use crate::kernel::memory::CACHE_LINE;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::simd::has_avx2;
 use core::mem::MaybeUninit;
 use core::{ptr, slice};
 
-/// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands.
-const TILE_COPIES_BYTES: usize = 12 << 10;
+/// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands. On
+/// 2026-11-28 on a Xeon, three quarters took 1.5 times as long for a sum of two arrays of three axes each in six.
+const TILE_COPIES_BYTES: usize = 16 << 10;
 /// The most elements at an index of the outermost axis of which columns are copied, not rows. Measured on 2026-11-28 on Zen 4:
 /// with rows of 3 elements, columns take 0.6 of the time of rows, and of 6 1.6 times as long.
 const SHORT_COLUMNS: usize = 4;
@@ -54,7 +55,7 @@ pub(super) unsafe fn copy_elements(
     to: To<'_>,
 ) {
     ensure(k > 0 && (info.plain)().contains(k), "a copy of elements that are no plain numbers");
-    let (mut axes, mut width) = (List::<Axis, 8>::new(), info.sizes[k].cast_signed());
+    let (mut axes, mut width) = (Loops::new(), info.sizes[k].cast_signed());
     let (start, is_output) = match to {
         To::Memory(bytes) => {
             ensure(steps(loops).saturating_mul(info.sizes[k]) <= bytes.len(), "no room for the copy");
@@ -63,11 +64,12 @@ pub(super) unsafe fn copy_elements(
         To::Output(start) => (start, true),
     };
     for l in loops.iter().rev() {
-        let axis = Axis { len: l.len, from: l.strides[k], to: if is_output { l.strides[0] } else { width } };
+        let mut axis = Loop { len: l.len, ..Loop::ONE_STEP };
+        axis.strides[..2].copy_from_slice(&[if is_output { l.strides[0] } else { width }, l.strides[k]]);
         width = width.wrapping_mul(l.len.cast_signed());
         match axes.last_mut() {
             // adjacent loops that continue each other are merged
-            Some(inner) if axis.continues(inner) => inner.len *= l.len,
+            Some(inner) if axis.continues(inner, 2) => inner.len *= l.len,
             _ => axes.push(axis),
         }
     }
@@ -76,21 +78,12 @@ pub(super) unsafe fn copy_elements(
     unsafe { info.gathers[k - 1](&axes, from, start) };
 }
 
-impl Axis {
-    /// Whether a step is as long as all of `inner`.
-    fn continues(&self, inner: &Self) -> bool {
-        [(self.from, inner.from), (self.to, inner.to)]
-            .iter()
-            .all(|&(outer, step)| outer == step.wrapping_mul(inner.len.cast_signed()))
-    }
-}
-
 macro_rules! gathers {
     ($($N:ident $size:pat)*) => {
         /// The function for plain numbers of this size. None of them has size 0.
         pub(super) const fn gather_of(size: usize) -> Gather {
             // not generic, so that it is compiled in this crate
-            $(unsafe fn $N(axes: &[Axis], from: *const u8, to: *mut u8) {
+            $(unsafe fn $N(axes: &[Loop], from: *const u8, to: *mut u8) {
                 // SAFETY: As for `gather_axes`.
                 unsafe { gather_axes::<core::primitive::$N>(axes, from, to) }
             })*
@@ -106,13 +99,15 @@ gathers!(u8 0..=1 u16 2 u32 4 u64 8 u128 _);
 ///
 /// # Safety
 /// As for [`copy_elements`].
-unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
+unsafe fn gather_axes<N: Copy>(axes: &[Loop], from: *const u8, to: *mut u8) {
     // SAFETY: The caller promises the elements and the memory, and every part is within them.
     unsafe {
         match *axes {
             [] => ptr::copy_nonoverlapping(from.cast::<N>(), to.cast(), 1),
-            [row] => copy_rows::<N>(Axis { len: 1, from: 0, to: 0 }, row, from, to),
-            [Axis { len, from: 0, to: width }, ref inner @ ..] if is_dense::<N>(inner, width) => {
+            [row] => copy_rows::<N>(Loop::ONE_STEP, row, from, to),
+            [Loop { len, strides: [width, 0, ..], .. }, ref inner @ ..]
+                if is_dense(axes, 0, size_of::<N>()) =>
+            {
                 gather_axes::<N>(inner, from, to);
                 let (width, mut done) = (width.unsigned_abs(), 1);
                 while done < len {
@@ -125,7 +120,7 @@ unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
             [outer, row] => copy_rows::<N>(outer, row, from, to),
             [outer, ref inner @ ..] => {
                 for i in 0..outer.len.cast_signed() {
-                    let (from, to) = (from.wrapping_offset(outer.from * i), to.wrapping_offset(outer.to * i));
+                    let (from, to) = moved(&outer, i, from, to);
                     gather_axes::<N>(inner, from, to);
                 }
             }
@@ -133,22 +128,19 @@ unsafe fn gather_axes<N: Copy>(axes: &[Axis], from: *const u8, to: *mut u8) {
     }
 }
 
-/// Whether the output has `width` contiguous bytes along these axes.
-fn is_dense<N>(axes: &[Axis], width: isize) -> bool {
-    let dense = axes.iter().rev().try_fold(size_of::<N>().cast_signed(), |width, axis| {
-        (axis.to == width).then(|| width * axis.len.cast_signed())
-    });
-    dense == Some(width)
+/// The pointers after `i` steps along an axis.
+fn moved(axis: &Loop, i: isize, from: *const u8, to: *mut u8) -> (*const u8, *mut u8) {
+    (from.wrapping_offset(axis.strides[1] * i), to.wrapping_offset(axis.strides[0] * i))
 }
 
 /// Copies the elements of a row at each index of the outer axis.
 ///
 /// # Safety
 /// As for [`gather_axes`].
-unsafe fn copy_rows<N: Copy>(outer: Axis, row: Axis, from: *const u8, to: *mut u8) {
-    let (Axis { len, from: stride, to: step }, size) = (row, size_of::<N>().cast_signed());
+unsafe fn copy_rows<N: Copy>(outer: Loop, row: Loop, from: *const u8, to: *mut u8) {
+    let (Loop { len, strides: [step, stride, ..], .. }, size) = (row, size_of::<N>().cast_signed());
     for i in 0..outer.len.cast_signed() {
-        let (from, to) = (from.wrapping_offset(outer.from * i), to.wrapping_offset(outer.to * i));
+        let (from, to) = moved(&outer, i, from, to);
         // SAFETY: The caller promises the elements and the memory.
         unsafe {
             let (first, row) = (from.cast::<N>(), to.cast::<N>());
@@ -183,26 +175,29 @@ unsafe fn copy_every<N: Copy, const STEP: isize>(from: *const N, to: *mut N, len
 ///
 /// # Safety
 /// As for [`gather_axes`].
-unsafe fn copy_columns<N: Copy>(column: Axis, inner: &[Axis], from: *const u8, to: *mut u8) {
+unsafe fn copy_columns<N: Copy>(column: Loop, inner: &[Loop], from: *const u8, to: *mut u8) {
     let size = size_of::<N>().cast_signed();
     let (others, row) = match *inner {
-        [ref others @ .., row] if column.from == size && row.from != 0 && row.to == size && row.len > 3 => {
+        [ref others @ .., row]
+            if column.strides[1] == size && row.strides[1] != 0 && row.strides[0] == size && row.len > 3 =>
+        {
             (others, Some(row))
         }
         _ => (inner, None),
     };
-    for at in 0..count(others) {
+    for at in 0..steps(others) {
         let (mut from, mut to, mut rest) = (from, to, at);
         for axis in others.iter().rev() {
-            let i = (rest % axis.len).cast_signed();
-            (from, to) = (from.wrapping_offset(axis.from * i), to.wrapping_offset(axis.to * i));
+            (from, to) = moved(axis, (rest % axis.len).cast_signed(), from, to);
             rest /= axis.len;
         }
         // SAFETY: The caller promises the elements and the memory.
         unsafe {
             match row {
-                Some(row) => transpose::<N>(from, row.from, to, column.to, [column.len, row.len]),
-                None => copy_column::<N>(from, column.from, to, column.to, column.len),
+                Some(row) => {
+                    transpose::<N>(from, row.strides[1], to, column.strides[0], [column.len, row.len])
+                }
+                None => copy_column::<N>(from, column.strides[1], to, column.strides[0], column.len),
             }
         }
     }
@@ -224,17 +219,13 @@ unsafe fn copy_column<N: Copy>(mut from: *const u8, stride: isize, mut to: *mut 
 
 /// Whether columns are copied, not rows: the stride of the first axis is smaller than that of the last one, or there are few
 /// elements at an index of the first axis.
-fn are_columns(axes: &[Axis]) -> bool {
+fn are_columns(axes: &[Loop]) -> bool {
     let [column, ref inner @ ..] = *axes else { return false };
-    let is_far = |row: &Axis| column.from.abs() < row.from.abs();
-    let is_nearest = inner.iter().all(|axis| axis.from == 0 || is_far(axis));
-    let is_nearer = column.len > 3 && column.from != 0 && is_nearest && inner.last().is_some_and(is_far);
-    is_nearer || count(inner) <= SHORT_COLUMNS && count(inner) < column.len
-}
-
-/// The number of elements along axes.
-fn count(axes: &[Axis]) -> usize {
-    axes.iter().map(|axis| axis.len).product()
+    let is_far = |row: &Loop| column.strides[1].abs() < row.strides[1].abs();
+    let is_nearest = inner.iter().all(|axis| axis.strides[1] == 0 || is_far(axis));
+    let is_nearer =
+        column.len > 3 && column.strides[1] != 0 && is_nearest && inner.last().is_some_and(is_far);
+    is_nearer || steps(inner) <= SHORT_COLUMNS && steps(inner) < column.len
 }
 
 /// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows

@@ -149,16 +149,8 @@ impl ElementInfo {
         Self { count: 0, sizes: [0; OPERANDS], row_loops: &[], plain: || InputSet::NONE, gathers: &[] };
 }
 
-/// A copy of plain numbers of one size. A program has the functions for the sizes of its own elements.
-pub(super) type Gather = unsafe fn(&[Axis], *const u8, *mut u8);
-
-/// An axis of a copy: its length, and the bytes from one element to the next.
-#[derive(Clone, Copy)]
-pub(super) struct Axis {
-    pub(super) len: usize,
-    pub(super) from: isize,
-    pub(super) to: isize,
-}
+/// A copy of plain numbers of one size, to operand 0 from operand 1. A program has the functions for the sizes of its own elements.
+pub(super) type Gather = unsafe fn(&[Loop], *const u8, *mut u8);
 
 /// Whether the elements of operand `k` are contiguous in the order of the loops.
 #[inline]

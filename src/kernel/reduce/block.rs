@@ -67,8 +67,10 @@ pub(super) fn halved_loop(
     summed: Option<usize>,
 ) -> Option<usize> {
     let near = near_loop(nest);
-    let is_short =
-        |place: usize| near.is_some_and(|(near, steps)| near == place && nest.loops()[place].len < 2 * steps);
+    let is_short = |place: usize| {
+        let l = &nest.loops()[place];
+        near.is_some_and(|(near, steps)| near == place && l.len < 2 * l.part(steps))
+    };
     let mut places = (0..nest.loops().len()).filter(|&place| may_be_halved(place));
     places.clone().find(|&place| summed != Some(place) && !is_short(place)).or_else(|| places.next())
 }
