@@ -74,7 +74,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         f: F,
     ) -> Result<Array<O, D::Whole>>
     where
-        S: FurtherBatches + BaseClosure<Self, O, R, F>,
+        S: BaseClosure<Self, O, R, F>,
         T: ResultBase<R>,
         D: JoinBatch<B, S::Dims, R>,
     {
@@ -128,7 +128,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
         f: F,
     ) -> Result<()>
     where
-        S: FurtherBatches + BaseClosure<Self, O, R, F>,
+        S: BaseClosure<Self, O, R, F>,
     {
         let shapes = others.shapes(self.shape());
         // all axes after the joint batch, where the closure does not say how many
@@ -142,11 +142,6 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
 /// The further batches of [`Batch::zip_map`]: a reference to one [`Batch`], or a tuple of two.
 ///
 /// Sealed; examples are there.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a batch, nor a tuple of two",
-    label = "expected `&Batch` or `(&Batch, &Batch)`",
-    note = "make a `Batch` of an array with `a.batch::<Ix2>()?`; only the first batch takes `.par()`"
-)]
 pub trait FurtherBatches: Sealed + Copy {
     /// The dimension types, as the `Others` of [`JoinBatch`].
     type Dims;
