@@ -82,9 +82,8 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// The pass that writes a result to each slot, from elements that are not prepared.
     fn pass(&self) -> Option<ShapePass<'j, 's>> {
         let Self { source, shape, dropped, out, .. } = *self;
-        let is_visit = self.has_slots && source.prepare.is_none();
-        let pass = || ShapePass::new(out, source.inputs(), source.element_loops());
-        is_visit.then(|| ShapePass { shape, dropped, ..pass() })
+        let pass = ShapePass::new(out, source.inputs(), source.element_loops());
+        (self.has_slots && source.prepare.is_none()).then_some(ShapePass { shape, dropped, ..pass })
     }
 
     /// Writes the results to slots by one block, if it can combine the elements.
@@ -95,8 +94,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     pub(crate) fn visit_few(self, is_slice: bool) -> Result<Written<'s>, Self> {
         // measured on 2026-11-28 on a Xeon: a nest takes as long as some 230 of a closure's elements one by one, and twice as long
         // where lanes are short. Narrow floats would be rounded too often
-        let are_few = is_slice || size_of::<A>() < 4;
-        let most = if are_few { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
+        let most = if is_slice || size_of::<A>() < 4 { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
         self.pass().and_then(|pass| pass.visit_few(most).ok()).ok_or(self)
     }
 

@@ -6,9 +6,7 @@
 use super::fold::fold;
 use crate::kernel::map::{near_loop, visit_nest};
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec, Slots, Written};
-use crate::kernel::nest::{
-    Dropped, ErasedNest, InputSet, Loop, Nest, Planned, Reduction, Way, is_worth_halving,
-};
+use crate::kernel::nest::{Dropped, ErasedNest, InputSet, Nest, Planned, Reduction, Way, is_worth_halving};
 use crate::kernel::threads::GRAIN;
 
 /// What is done next with a nest that has no outputs.
@@ -54,8 +52,7 @@ fn elements_fit<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> bool {
         Way::Buffer => true,
     };
     // with an outer reduced loop, most of the elements would be copied for sums that are as fast in two blocks
-    let is_outer = |l: &&Loop| may_be_outer && !l.kept;
-    let inner = nest.loops().first().filter(is_outer).map_or(0, |l| elements / l.len);
+    let inner = nest.loops().first().filter(|l| may_be_outer && !l.kept).map_or(0, |l| elements / l.len);
     elements.max(4 * inner) <= most
 }
 
@@ -90,11 +87,8 @@ pub(super) fn results<'m, A: Clone>(
 ) -> SliceVec<'m, A> {
     let (source, mut shape) = (block.source(), BlockShape::new());
     lengths(&block).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
-    let (mut len, mut count) = (1, 1);
-    for &(side, is_kept) in &*shape {
-        len *= side;
-        count *= if is_kept { side } else { 1 };
-    }
+    let count = shape.iter().filter(|axis| axis.1).map(|axis| axis.0).product();
+    let len = shape.iter().map(|axis| axis.0).product();
     let (is_reduced, room) = (count < len, count + scratch_len(&shape, len));
     let fold_to = |elements: &[A], memory: SliceVec<'m, A>| {
         let [mut results, mut scratch] = memory.split_at(count);

@@ -186,13 +186,10 @@ fn reduce_in_order<'j, 's, A: Clone>(job: Job<'j, 's, A>) -> Result<Written<'s>,
 
 #[inline(never)]
 fn reduce_nest<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
-    match job.nest(&mut ErasedNest::new()) {
-        Some(mut nest) => {
-            nest.arrange(1);
-            store(nest, &mut Scratch::new())
-        }
-        None => Written::none(),
-    }
+    let mut erased = ErasedNest::new();
+    let Some(mut nest) = job.nest(&mut erased) else { return Written::none() };
+    nest.arrange(1);
+    store(nest, &mut Scratch::new())
 }
 
 /// Stores the results of a nest: of halves of its kept loops, until the results of a half fit into a block. `memory` is for a block.
