@@ -3,16 +3,17 @@
 //! | way | for | order of addition |
 //! |---|---|---|
 //! | packed | many small contiguous matrices: of 2 to 7 rows and columns, and such with a vector; *narrow*, a column, or a row times up to 7 columns, of fewer than 64 terms; or *tiles* of each | in the order of the terms; as tiles |
-//! | dots | pairs of contiguous vectors, and a vector with a matrix from 64 terms on | pairwise |
-//! | sums | other pairs of vectors: sums of a closure's results | that of sums: pairwise |
-//! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8: `ndarray::linalg` | the library's |
+//! | dots | pairs of contiguous vectors; from 64 terms on, a vector with a matrix, and contiguous rows with up to 4 others | pairwise |
+//! | sums | other pairs of vectors, and contiguous columns with a vector: sums of a closure's results | that of sums: pairwise |
+//! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8, or contiguous rows with others: `ndarray::linalg` | the library's |
 //! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
 //! | once | rows, columns or terms with stride 0: computed once, by one of the ways above | equal terms in pairs |
 //!
 //! *Tiles*, and *dots* of a matrix, read contiguous rows and write contiguous results. Of small matrices with gaps, some products at
-//! a time are computed from copies and to a copy. Of larger ones, factors with gaps are copied whole, and some rows of the result at a
-//! time: copies are as large as what is stored, or of a constant size. Results are finished before they are stored, whatever panics.
-//! The layout of the result does not change the order of addition, but for the library's: where a shared matrix makes the products rows of one, it is one product or several.
+//! a time are computed from copies and to a copy. Of larger ones, the smaller factor with gaps is copied whole, the other one and
+//! the result some rows at a time. Results are finished before they are stored, whatever panics.
+//! The layout of the result does not change the order of addition, but for the library's: where a shared matrix makes the products
+//! rows of one, it is one product or several.
 //! From 2^12 multiplications on, batch axes along which only one factor moves become rows or columns of larger products, where strides
 //! allow: of one matrix for all others, of some for several, and of pairs of vectors that broadcast on both sides. Where only a few
 //! columns of each product are neighbours, the library computes those of all products with gaps. A matrix of a size that the compiler
@@ -42,7 +43,7 @@ use core::any::TypeId;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{
     Array, ArrayBase, ArrayRef, ArrayView2, ArrayViewD, ArrayViewMut2, ArrayViewMutD, Axis, CowArray,
-    Dimension, Ix2, IxDyn, LinalgScalar, RawData, Slice,
+    Dimension, Ix2, IxDyn, LinalgScalar, RawData,
 };
 
 /// The fewest multiplications for which the library is as fast or faster. Measured on Zen 4 with 16x16 matrices of f32.
@@ -138,8 +139,10 @@ fn are_copied<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
     out: &ArrayRef<T, E>,
     axes: [usize; 3],
 ) -> bool {
-    let is_small = axes != VECTORS && is_small::<T>(sides(&[a.shape(), b.shape()], axes)) && !out.is_empty();
-    is_small && (elements(a).is_none() || elements(b).is_none() || !out.is_standard_layout())
+    let sides = sides(&[a.shape(), b.shape()], axes);
+    let is_small = axes != VECTORS && is_small::<T>(sides) && !out.is_empty();
+    let is_sum = axes[2] == 1 && out.ndim() == 1 && sides[0] >= LIBRARY_SIDE && a.strides()[0] == 1;
+    is_small && !is_sum && (elements(a).is_none() || elements(b).is_none() || !out.is_standard_layout())
 }
 
 /// Whether strides of 0 repeat the terms of both operands.
@@ -267,7 +270,8 @@ fn rows_in_halves<T: LinalgScalar + Send + Sync>(
 ) {
     let half = a.nrows() / 2;
     // for fewer rows, the library spends too much time on packing the other matrix
-    if threads < 2 || half < 32 || multiplications([half, a.ncols(), b.ncols()]) < 4 * GRAIN {
+    let is_small = half < 32 || multiplications([half, a.ncols(), b.ncols()]) < 4 * GRAIN;
+    if threads < 2 || is_small || is_sum(&a, b.ncols()) {
         return multiply(a, b, out, swapped);
     }
     let (upper, lower) = a.split_at(Axis(0), half);
@@ -350,17 +354,9 @@ fn multiply<T: LinalgScalar>(
     if suits_library::<T>([rows, terms, columns]) {
         return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
     }
-    // copies of them would have more elements than are stored
-    for (axis, factor) in [a, b].into_iter().enumerate() {
-        if factor.shape()[axis] > 1 && overlaps(&factor) {
-            let middle = factor.shape()[axis] / 2;
-            let ((low, high), outs) = (factor.split_at(Axis(axis), middle), out.split_at(Axis(axis), middle));
-            for (part, out) in [(low, outs.0), (high, outs.1)] {
-                let (a, b) = if axis == 0 { (part, b) } else { (a, part) };
-                multiply(a, b, out, swapped);
-            }
-            return;
-        }
+    // of the left factor, some rows at a time are copied, and columns are summed
+    if columns > rows && (rows == 1 || !b.is_standard_layout()) {
+        return multiply(b.reversed_axes(), a.reversed_axes(), out.reversed_axes(), !swapped);
     }
     // so that of a vector and a reversed matrix the vector is copied
     if (if columns == 1 { a.strides()[1] } else { b.strides()[0] }) < 0 {
@@ -371,48 +367,61 @@ fn multiply<T: LinalgScalar>(
         a.invert_axis(Axis(0));
         out.invert_axis(Axis(0));
     }
-    if terms >= TERMS && (rows == 1 || columns == 1) {
-        // dot products read columns of the second matrix
-        let (a, b, out) =
-            if swapped { (b.reversed_axes(), a, out.reversed_axes()) } else { (a, b.reversed_axes(), out) };
-        return contiguously(a, b, out, each_dot);
+    if is_sum(&a, columns) {
+        let (v, mut out) = (b.reversed_axes(), out.remove_axis(Axis(1)));
+        let (x, y) = if swapped { (&v, &a) } else { (&a, &v) };
+        return sums_into(&mut out, &Inputs::from((&**x, &**y)), &MapReduce::new(Times, Plus));
     }
+    // in both factors, terms are neighbours
+    let are_rows = a.strides()[1] == 1 && b.strides()[0] == 1;
+    let few = rows.min(columns);
+    if terms >= TERMS && (few == 1 || are_rows && few <= LIBRARY_SIDE / 2) {
+        // dot products read columns of the second matrix
+        let dots: fn(Packed<'_, T>) = if swapped { each_dot::<T, true> } else { each_dot::<T, false> };
+        return contiguously(a, b.reversed_axes(), out, dots);
+    }
+    // the library packs rows, which tiles copy
     let sides = [rows, terms, columns];
+    if are_rows && suits_library::<T>(sides.map(|side| side.max(LIBRARY_SIDE))) {
+        return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
+    }
     let tiles: fn(Packed<'_, T>) = each_product::<T, Tiles<true>>;
     contiguously(a, b, out, if swapped { tiles } else { fixed(sides).unwrap_or(in_order(sides)) });
 }
 
-/// Computes a product by a way that reads and writes contiguous matrices. Factors that are not are copied, whole; the result is
-/// copied some rows at a time.
+/// Whether the product is a sum of the columns of `a`, which are contiguous.
+fn is_sum<T>(a: &ArrayView2<'_, T>, columns: usize) -> bool {
+    let [row, term] = [0, 1].map(|axis| a.strides()[axis].unsigned_abs());
+    columns == 1 && a.nrows() >= LIBRARY_SIDE && row == 1 && term > 1
+}
+
+/// Computes a product by a way that reads and writes contiguous matrices. The right factor is copied whole if it is not contiguous,
+/// the left one and the result some rows at a time.
 fn contiguously<T: LinalgScalar>(
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     mut out: ArrayViewMut2<'_, T>,
     way: fn(Packed<'_, T>),
 ) {
-    let ([rows, columns], terms) = ([out.nrows(), out.ncols()], a.ncols());
-    let (a, b) = (contiguous(&a), contiguous(&b));
-    let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return };
-    let multiply = |a, rows, out: &mut [T]| {
-        way(Packed { a, b, out, sides: [rows, terms, columns], batch: &[], first: 0 });
-    };
-    if let Some(out) = out.as_slice_mut() {
-        return multiply(a, rows, out);
+    let (rows, terms, columns) = (out.nrows(), a.ncols(), out.ncols());
+    let are_whole = a.is_standard_layout() && out.is_standard_layout();
+    let few = (LIBRARY_MULTIPLICATIONS / terms.max(columns)).max(LIBRARY_SIDE / 2);
+    let most = if are_whole { rows } else { few };
+    let b = contiguous(&b);
+    for (mut out, a) in out.axis_chunks_iter_mut(Axis(0), most).zip(a.axis_chunks_iter(Axis(0), most)) {
+        let (a, rows) = (contiguous(&a), out.nrows());
+        let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else { return };
+        let multiply = |out: &mut [T]| {
+            way(Packed { a, b, out, sides: [rows, terms, columns], batch: &[], first: 0 });
+        };
+        if let Some(out) = out.as_slice_mut() {
+            multiply(out);
+        } else {
+            let mut copy = Array::zeros(out.raw_dim());
+            copy.as_slice_mut().into_iter().for_each(multiply);
+            copy_into(&mut out, &copy);
+        }
     }
-    let most = (LIBRARY_MULTIPLICATIONS / columns).max(LIBRARY_SIDE).min(rows);
-    let mut copy = Array::zeros((most, columns));
-    for (mut out, a) in out.axis_chunks_iter_mut(Axis(0), most).zip(a.chunks(most * terms)) {
-        let mut copy = copy.slice_axis_mut(Axis(0), Slice::from(..out.nrows()));
-        multiply(a, out.nrows(), copy.as_slice_mut().expect("whole rows"));
-        copy_into(&mut out, &copy);
-    }
-}
-
-/// Whether elements of the matrix share memory, of which there are many.
-fn overlaps<T>(matrix: &ArrayView2<'_, T>) -> bool {
-    let reach = |(&len, &stride): (&usize, &isize)| (len - 1) * stride.unsigned_abs();
-    let stored = 1 + matrix.shape().iter().zip(matrix.strides()).map(reach).sum::<usize>();
-    stored < matrix.len() && matrix.len() > LIBRARY_MULTIPLICATIONS
 }
 
 /// The sum of `count` equal terms, added in pairs.

@@ -23,7 +23,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimen
     let shapes = &[a.shape(), b.shape()];
     let sides = sides(shapes, axes);
     let way = match fixed(sides) {
-        _ if axes == VECTORS => each_product::<T, Dots>,
+        _ if axes == VECTORS => each_product::<T, Dots<false>>,
         None if !is_small::<T>(sides) => return false,
         way => way.unwrap_or(in_order(sides)),
     };
@@ -278,26 +278,27 @@ impl<T: LinalgScalar, const SWAPPED: bool> Multiply<T> for Tiles<SWAPPED> {
     }
 }
 
-/// A row times a column.
-struct Dots;
+/// A row times a column. Whether the factors are swapped.
+struct Dots<const SWAPPED: bool>;
 
-impl<T: LinalgScalar> Multiply<T> for Dots {
+impl<T: LinalgScalar, const SWAPPED: bool> Multiply<T> for Dots<SWAPPED> {
     #[inline(always)]
     fn multiply(_: [usize; 3], x: &[T], y: &[T], out: &mut [T]) {
-        let y = &y[..x.len()];
+        let (x, y) = if SWAPPED { (y, &x[..y.len()]) } else { (x, &y[..x.len()]) };
         out[0] = if x.len() > ROUNDS * WIDE {
-            pairwise(x, y, |halves| halves.into_iter().for_each(each_product::<T, Self>))
+            pairwise(x, y, |halves| halves.into_iter().for_each(each_product::<T, Dots<false>>))
         } else {
             dot(x, y)
         };
     }
 }
 
-/// Dot products of the rows of two matrices, one of which has one row.
-pub(super) fn each_dot<T: LinalgScalar>(packed: Packed<'_, T>) {
+/// Dot products of the rows of two matrices.
+pub(super) fn each_dot<T: LinalgScalar, const SWAPPED: bool>(packed: Packed<'_, T>) {
     let [rows, terms, columns] = packed.sides;
-    let batch = &[(packed.out.len(), [rows, columns].map(|side| if side == 1 { 0 } else { terms }))];
-    each_product::<T, Dots>(Packed { sides: [1, terms, 1], batch, ..packed });
+    let batch = [(columns, [0, terms]), (rows, [terms, 0])];
+    let batch = &batch[usize::from(columns == 1)..];
+    each_product::<T, Dots<SWAPPED>>(Packed { sides: [1, terms, 1], batch, ..packed });
 }
 
 /// The product of long vectors: the sum of the products of their halves, which `multiply_both` computes.
@@ -326,9 +327,7 @@ fn dot<T: LinalgScalar>(x: &[T], y: &[T]) -> T {
         if x.len() >= 32 {
             let mut more = [T::zero(); 32];
             rest = add_products(&mut more, rest);
-            for i in 0..8 {
-                sums[i] = (more[i] + more[i + 8]) + (more[i + 16] + more[i + 24]);
-            }
+            sums = joined(&more);
         }
         rest = add_products(&mut sums, rest);
         let [a, b, c, d, e, f, g, h] = sums;
@@ -337,17 +336,25 @@ fn dot<T: LinalgScalar>(x: &[T], y: &[T]) -> T {
     rest.0.iter().zip(rest.1).fold(sum, |sum, (&x, &y)| sum + x * y)
 }
 
+/// Not inlined: joined in the loop's function, LLVM keeps the 32 accumulators in registers of two.
+#[inline(never)]
+fn joined<T: LinalgScalar>(sums: &[T; 32]) -> [T; 8] {
+    core::array::from_fn(|i| (sums[i] + sums[i + 8]) + (sums[i + 16] + sums[i + 24]))
+}
+
 /// Adds the products of chunks of `N` factors to `N` accumulators. Returns the rest of the factors.
 #[inline(always)]
 fn add_products<'f, T: LinalgScalar, const N: usize>(
     sums: &mut [T; N],
     (x, y): (&'f [T], &'f [T]),
 ) -> (&'f [T], &'f [T]) {
-    let (mut x, mut y) = (x.chunks_exact(N), y.chunks_exact(N));
+    let (mut x, mut y, mut local) = (x.chunks_exact(N), y.chunks_exact(N), *sums);
     for (x, y) in x.by_ref().zip(y.by_ref()) {
+        let (Some(x), Some(y)) = (x.first_chunk::<N>(), y.first_chunk::<N>()) else { continue };
         for i in 0..N {
-            sums[i] = sums[i] + x[i] * y[i];
+            local[i] = local[i] + x[i] * y[i];
         }
     }
+    *sums = local;
     (x.remainder(), y.remainder())
 }
