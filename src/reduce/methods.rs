@@ -15,8 +15,6 @@ use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::{AsArrayRef, Bounds};
 use core::ops::{Mul, Sub};
 use ndarray::{Array, ArrayRef, Dimension};
-#[cfg(feature = "std")]
-use num_traits::{Float, FromPrimitive};
 
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
@@ -270,7 +268,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     #[doc(alias("std", "std_axis", "standard_deviation"))]
     fn std_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
     where
-        A: Float + FromPrimitive,
+        A: num_traits::Float + num_traits::FromPrimitive,
     {
         Ok(variances(self, &axes, ddof)?.mapv_into(A::sqrt))
     }

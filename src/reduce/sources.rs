@@ -60,11 +60,8 @@ impl<O: FnOperands<F, R>, F, R: Clone> Reduce<R, O::Dim> for Fused<O, F> {
     }
 }
 
-impl<O, F, R> Reduce<R, O::Dim> for Par<Fused<O, F>>
-where
-    O: FnOperands<F, R, Elems: Sync>,
-    F: Sync,
-    R: Clone + Send + Sync,
+impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Clone + Send + Sync> Reduce<R, O::Dim>
+    for Par<Fused<O, F>>
 {
     fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T {
         let Fused { operands, f } = &self.0;

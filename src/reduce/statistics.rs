@@ -4,7 +4,7 @@ use super::mean::means;
 use super::passes::{builder, source_shape};
 use super::positions::{PART, for_each_part};
 use super::{MeanElement, Reduce, fused};
-use crate::error::{NewBuilder, Result, caller, fail};
+use crate::error::{Result, caller, fail};
 use crate::kernel::nest::Inputs;
 use crate::kernel::operation::{Operation, Plus};
 use crate::reserved::reserved;
@@ -26,21 +26,6 @@ impl<const FINAL: bool> Operation<bool> for Until<FINAL> {
     }
 }
 
-/// The number by which the sum of squared differences of so many elements is divided.
-///
-/// # Errors
-/// `NoMean`.
-fn freedom<A>(count: usize, ddof: A, builder: NewBuilder<'_>) -> Result<A>
-where
-    A: MeanElement + Sub<Output = A> + PartialOrd,
-{
-    let freedom = A::from_usize(count).unwrap_or_else(A::zero) - ddof;
-    if freedom > A::zero() {
-        return Ok(freedom);
-    }
-    Err(fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}"))
-}
-
 /// The variances over axes.
 ///
 /// # Errors
@@ -55,10 +40,7 @@ where
     D: Dimension,
     X: ReducedAxes<D>,
 {
-    let squared = |element: &A, mean: &A| {
-        let difference = element.clone() - mean.clone();
-        difference.clone() * difference
-    };
+    let squared = |x: &A, mean: &A| (x.clone() - mean.clone()) * (x.clone() - mean.clone());
     of.source(Plus, |source| {
         let mut joint = None::<D>;
         let shape = source_shape(source, &mut joint)?;
@@ -70,7 +52,10 @@ where
         }
         let order = Inputs::from((&*means,));
         let mut sums = reserved(result, builder)?.filled(Some(&*order), A::zero());
-        let freedom = freedom(reduced.named().map(|axis| shape[axis]).product(), ddof, &builder)?;
+        let count = reduced.named().map(|axis| shape[axis]).product();
+        let freedom = A::from_usize(count).map(|count| count - ddof).filter(|freedom| *freedom > A::zero());
+        let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
+        let freedom = freedom.ok_or_else(error)?;
         let (mut of_part, mut added) = (means.view().into_dyn(), sums.view_mut().into_dyn());
         // a result without axes needs none
         let has_axes = of_part.ndim() > 0;

@@ -204,10 +204,7 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
 
 impl<O: FnOperands<F, R>, F, R: Clone> Totals<R, O::Dim> for Fused<O, F> {}
 
-impl<O, F, R> Totals<R, O::Dim> for Par<Fused<O, F>>
-where
-    O: FnOperands<F, R, Elems: Sync>,
-    F: Sync,
-    R: Clone + Send + Sync,
+impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Clone + Send + Sync> Totals<R, O::Dim>
+    for Par<Fused<O, F>>
 {
 }

@@ -25,13 +25,14 @@ pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
     if (1..=COPIES_BYTES).contains(&bytes) {
         return Step::Copy(copied);
     }
+    // a reduction that may end early is halved down to blocks, along every loop
+    let may_end = nest.source().fold().are_final(&[]);
     let summed = match nest.way() {
         Way::Panels(rows) if loops[rows.place].len > rows.most_steps() => return Step::Halve(rows.place),
-        Way::Panels(rows) => Some(rows.place),
+        Way::Panels(rows) if !may_end => Some(rows.place),
         _ => None,
     };
-    // so that an operation that may end early does
-    let grain = if nest.source().fold().are_final(&[]) { BLOCK_BYTES / 2 } else { GRAIN };
+    let grain = if may_end { BLOCK_BYTES / 2 } else { GRAIN };
     if bytes == 0 && !is_worth_halving(loops, grain) && elements_fit(nest) {
         return Step::Reduce;
     }
