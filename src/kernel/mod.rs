@@ -105,7 +105,7 @@ pub(crate) mod nest;
 pub(crate) mod operation;
 pub(crate) mod product;
 pub(crate) mod reduce;
-mod simd;
+pub(crate) mod simd;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod threads;

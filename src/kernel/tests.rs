@@ -567,16 +567,23 @@ fn an_order_names_an_axis_once() {
     let x = Array::from_elem([4, 4], 1_u32);
     let (inputs, loops) = (Inputs::from((&*x,)), FoldLoops::new(Cloned, First));
     let source = Source::stored(&inputs, &loops, None);
-    let len = |shape: &[usize], order: &[usize]| source.in_order(shape, order, |_, shape| shape.len());
+    let whole = |_: usize| (0, 4);
+    let len =
+        |shape: &[usize], order: &[usize]| source.in_order(shape, order, &whole, |_, shape| shape.len());
     assert_eq!(len(&[4, 4], &[1, 0]), 2);
     assert_eq!(panic_of(|| len(&[4, 4], &[0, 0])), "an axis is named twice");
     // an axis without elements that is left out would lead to elements that are not there
     assert_eq!(panic_of(|| len(&[4, 4], &[1])), "an axis is left out");
     assert_eq!(panic_of(|| len(&[4], &[0])), "an axis is left out");
+    let part = |part: (usize, usize)| source.in_order(&[4, 4], &[1, 0], &|_| part, |_, shape| shape.to_vec());
+    assert_eq!(part((1, 3)), [3, 3]);
+    for past in [(2, 3), (5, 0), (1, usize::MAX)] {
+        assert_eq!(panic_of(|| part(past).len()), "a part past the end of an axis");
+    }
     // sizes that are left from another array would lead past the end as well
     let mut axes = OrderedAxes::default();
     for _ in 0..2 {
-        assert_eq!(inputs.in_order(&[4, 4], &[1, 0], &mut axes).shapes(), [[4, 4]]);
+        assert_eq!(inputs.in_order(&[4, 4], &[1, 0], &whole, &mut axes).shapes(), [[4, 4]]);
     }
 }
 

@@ -3,8 +3,8 @@
 use super::extreme::{Maximum, Minimum, extremes};
 use super::mean::means;
 use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
-use super::positions::{Then, positions};
-use super::statistics::{Until, variances};
+use super::positions::positions;
+use super::statistics::{Then, Until, variances};
 use super::{MeanElement, SumElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
@@ -424,10 +424,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// The position along `axes` of the largest element: of the first NaN, or any element that does not equal itself, if there is
     /// one, else of the first element that equals [`max_axes`](Self::max_axes).
     ///
-    /// A position is the same in any layout and on any number of threads, of which the maxima use several and the search for their
-    /// positions one. An array is read twice. The results of [`fused`](crate::fused()) operands are computed twice, in a buffer of
-    /// at most 65,536 of them the second time, or once where they are few. If a closure gives others then, the position is any
-    /// that the axes have.
+    /// A position is the same in any layout. Elements are read once, and the results of [`fused`](crate::fused()) operands computed
+    /// once, on the calling thread.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). Over one axis, a position is an index of it. Over several axes or `..`, it counts their
@@ -463,9 +461,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: PartialOrd,
     {
-        let (visit, caller) =
-            (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMAX_AXES, "maximum"));
-        self.source(Maximum, |source| positions(source, visit, &axes, A::gt, caller))
+        self.source(Maximum, |source| positions(source, &axes, A::gt, (&caller::ARGMAX_AXES, "maximum")))
     }
 
     /// The position along `axes` of the smallest element: the counterpart of [`argmax_axes`](Self::argmax_axes).
@@ -496,9 +492,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: PartialOrd,
     {
-        let (visit, caller) =
-            (&|bounds: &[_], then: Then<'_, A>| self.visit(bounds, then), (&caller::ARGMIN_AXES, "minimum"));
-        self.source(Minimum, |source| positions(source, visit, &axes, A::lt, caller))
+        self.source(Minimum, |source| positions(source, &axes, A::lt, (&caller::ARGMIN_AXES, "minimum")))
     }
 
     /// Combines all elements along `axes` with `op`: a product, or an operation of your own.

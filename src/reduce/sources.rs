@@ -1,7 +1,7 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
-use super::positions::Then;
+use super::statistics::Then;
 use super::{Fused, Reduce};
 use crate::error::Result;
 use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapReduce, Source, Threads};

@@ -2,16 +2,25 @@
 
 use super::mean::means;
 use super::passes::{builder, source_shape};
-use super::positions::{PART, for_each_part};
 use super::{MeanElement, Reduce, fused};
 use crate::error::{Result, caller, fail};
 use crate::kernel::nest::Inputs;
 use crate::kernel::operation::{Operation, Plus};
 use crate::reserved::reserved;
-use crate::shape::{ReducedAxes, reduced_dim};
-use crate::view::part;
+use crate::shape::{AxisMask, ReducedAxes, reduced_dim};
+use crate::view::{Bounds, part};
+use alloc::vec::Vec;
+use core::iter::zip;
 use core::ops::Sub;
-use ndarray::{Array, Axis, Dimension};
+use ndarray::{Array, ArrayViewD, Axis, Dimension, indices};
+
+/// The most elements of a part: the results of a closure are stored.
+const PART: usize = 1 << 16;
+/// Longer axes of a part are halved before those inside of them, so that its rows are long.
+const LONG: usize = 16;
+
+/// What is called with the elements of a part of a source.
+pub(super) type Then<'t, A> = &'t mut dyn FnMut(ArrayViewD<'_, A>) -> Result<()>;
 
 /// Whether any element is true, if that is `FINAL`, or else whether all are.
 #[derive(Clone, Copy)]
@@ -72,4 +81,33 @@ where
         sums.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
         Ok(sums)
     })
+}
+
+/// Calls `then` with the bounds of each part of a shape, which has at most so many elements.
+fn for_each_part(
+    shape: &[usize],
+    reduced: &AxisMask,
+    most: usize,
+    mut then: impl FnMut(&[Bounds]) -> Result<()>,
+) -> Result<()> {
+    // The outermost long axis is halved, or else the longest. Of the reduced axes, it is the outermost.
+    let mut steps = shape.to_vec();
+    while steps.iter().product::<usize>() > most {
+        let outermost = reduced.named().find(|&axis| steps[axis] > 1);
+        let candidates =
+            || (0..shape.len()).filter(|&axis| !reduced.contains(axis) || Some(axis) == outermost);
+        let halved = candidates()
+            .find(|&axis| steps[axis] > LONG)
+            .or_else(|| candidates().max_by_key(|&axis| steps[axis]));
+        let halved = halved.expect("an axis longer than 1");
+        steps[halved] = steps[halved].div_ceil(2);
+    }
+    let counts: Vec<usize> = zip(shape, &steps).map(|(len, step)| len.div_ceil(*step)).collect();
+    for at in indices(counts) {
+        let starts = (0..shape.len()).map(|axis| (axis, at[axis] * steps[axis]));
+        let bounds: Vec<Bounds> =
+            starts.map(|(axis, start)| (start, steps[axis].min(shape[axis] - start))).collect();
+        then(&bounds)?;
+    }
+    Ok(())
 }

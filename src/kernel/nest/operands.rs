@@ -133,29 +133,39 @@ impl<'a> RawInputs<'a> {
         }
     }
 
-    /// The arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. Writes
-    /// the sizes and strides to `axes`.
+    /// A part of the arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. `part`
+    /// has the first index and the size along each axis. Writes the sizes and strides to `axes`.
     ///
     /// # Panics
-    /// If an axis is named twice or left out, which might have no elements.
+    /// If an axis is named twice or left out, which might have no elements, or if the part is not within the shape.
     pub(crate) fn in_order<'x>(
         &'x self,
         shape: &[usize],
         order: &[usize],
+        part: &dyn Fn(usize) -> (usize, usize),
         axes: &'x mut OrderedAxes,
     ) -> RawInputs<'x> {
-        let mut is_named = List::<bool, 8>::filled(shape.len(), false);
+        let (mut is_named, mut at) = (List::<bool, 8>::filled(shape.len(), false), self.at);
         for &axis in order {
             ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
+            let (start, len) = part(axis);
+            ensure(start <= shape[axis] && len <= shape[axis] - start, "a part past the end of an axis");
         }
+        *axes = OrderedAxes::default();
         for k in 0..self.info.count {
             ensure(order.len() == shape.len() && self.sizes[k].len() <= shape.len(), "an axis is left out");
-            let own = |axis: &usize| (axis + self.sizes[k].len()).checked_sub(shape.len());
-            axes.0[k] = order.iter().map(|axis| own(axis).map_or(1, |i| self.sizes[k][i])).collect();
-            axes.1[k] = order.iter().map(|axis| own(axis).map_or(0, |i| self.strides[k][i])).collect();
+            for &axis in order {
+                let own = (axis + self.sizes[k].len()).checked_sub(shape.len());
+                let (size, stride) = own.map_or((1, 0), |i| (self.sizes[k][i], self.strides[k][i]));
+                let (start, len) = if size == shape[axis] { part(axis) } else { (0, size) };
+                let bytes = (start * self.info.sizes[k + 1]).cast_signed();
+                at[k] = at[k].wrapping_offset(stride.wrapping_mul(bytes));
+                axes.0[k].push(len);
+                axes.1[k].push(stride);
+            }
         }
         let OrderedAxes(sizes, strides) = &*axes;
-        RawInputs { sizes: from_fn(|k| &sizes[k][..]), strides: from_fn(|k| &strides[k][..]), ..*self }
+        RawInputs { at, sizes: from_fn(|k| &sizes[k][..]), strides: from_fn(|k| &strides[k][..]), ..*self }
     }
 }
 

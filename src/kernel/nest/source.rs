@@ -54,16 +54,18 @@ impl<'a, A: Clone> Source<'a, A> {
         Source { prepare: Some((prepare, factor)), ..self.clone() }
     }
 
-    /// Calls `then` with the source and its shape after their axes are permuted: axis `order[i]` becomes axis `i`.
+    /// Calls `then` with a part of the source and its shape. Their axes are permuted: axis `order[i]` becomes axis `i`. `part` has the
+    /// first index and the size of the part along each axis.
     pub(crate) fn in_order<R>(
         &self,
         shape: &[usize],
         order: &[usize],
+        part: &dyn Fn(usize) -> (usize, usize),
         then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
     ) -> R {
         let mut axes = OrderedAxes::default();
-        let inputs = &self.inputs.in_order(shape, order, &mut axes);
-        let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let inputs = &self.inputs.in_order(shape, order, part, &mut axes);
+        let shape: Vec<usize> = order.iter().map(|&axis| part(axis).1).collect();
         then(&Source { inputs, ..self.clone() }, &shape)
     }
 

@@ -6,7 +6,6 @@ use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
 use crate::kernel::nest::{Fold, FoldLoops, ROUNDS};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch_or};
-use core::hint::black_box;
 
 /// The fewest rows of joined rows.
 const MIN_JOINED_ROWS: usize = 8;
@@ -136,8 +135,9 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
 
     #[inline(always)]
     fn run(self) {
-        // other operations than addition are compiled in each program: they have fewer loops
+        // other operations than addition are compiled in each program: they have fewer loops, the widest for the narrowest numbers
         match self.width {
+            32.. if const { !O::IS_PLUS } => self.by_columns::<32>(),
             width @ 16.. if O::IS_PLUS && (width % 16 == 0 || width > 64) => self.by_columns::<16>(),
             8.. => self.by_columns::<8>(),
             4.. if O::IS_PLUS => self.by_columns::<4>(),
@@ -151,7 +151,7 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
 impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     /// Whether rows of three elements have accumulators, in another order than columns: on every CPU.
     fn has_accumulators(&self) -> bool {
-        O::IS_PLUS && self.width == 3 && self.len >= 2 * ACCUMULATORS
+        self.width == 3 && self.len >= 2 * ACCUMULATORS
     }
 
     /// Adds rows of at least `N` elements, `N` elements of each in registers. The last of them overlap with those before.
@@ -195,14 +195,12 @@ fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     op: O,
     mut rows: impl Iterator<Item = &'r [A; N]>,
 ) -> [A; N] {
-    // LLVM would unroll a constant number of calls
-    let rounds = if const { O::IS_INLINED } { ROUNDS } else { black_box(ROUNDS) };
     let mut sums = rows.next().expect("a row").clone();
-    add_rows(op, &mut sums, rows.by_ref().take(rounds - 1));
+    add_rows(op, &mut sums, rows.by_ref().take(ROUNDS - 1));
     while let Some(first) = rows.next() {
         let mut more = first.clone();
-        add_rows(op, &mut more, rows.by_ref().take(rounds - 1));
-        if const { O::IS_PLUS } {
+        add_rows(op, &mut more, rows.by_ref().take(ROUNDS - 1));
+        if const { O::IS_PLUS || size_of::<A>() <= 2 } {
             add_rows(op, &mut sums, [&more]);
         } else {
             // a call: both sets of a maximum and what it compares do not fit into registers
@@ -262,6 +260,10 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
         match len {
             1 => to.extend(elements),
             ..SHORT_LANE if first_factor(len).is_some() => short_lanes(op, elements, len, to),
+            // two vectors, of which a short lane fills one
+            64.. if const { size_of::<A>() == 1 } => {
+                to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
+            }
             // eight vectors; maxima of f32 take 0.9 of the time by four
             _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
                 to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
