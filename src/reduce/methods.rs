@@ -424,8 +424,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// The position along `axes` of the largest element: of the first NaN, or any element that does not equal itself, if there is
     /// one, else of the first element that equals [`max_axes`](Self::max_axes).
     ///
-    /// A position is the same in any layout. Elements are read once, and the results of [`fused`](crate::fused()) operands computed
-    /// once, on the calling thread.
+    /// A position is the same in any layout. Elements are read, and the results of [`fused`](crate::fused()) operands computed, in one
+    /// pass on the calling thread.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). Over one axis, a position is an index of it. Over several axes or `..`, it counts their
