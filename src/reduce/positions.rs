@@ -9,8 +9,8 @@
 use super::extreme::check_elements;
 use super::passes::{Words, builder, source_shape};
 use crate::error::Result;
-use crate::kernel::memory::{AxisOrder, BLOCK_BYTES, Reserved, STACK_BYTES, Scratch, strides};
-use crate::kernel::nest::{Source, can_leak};
+use crate::kernel::memory::{AxisOrder, BLOCK_BYTES, Reserved, STACK_BYTES, strides};
+use crate::kernel::nest::Source;
 use crate::kernel::reduce::to_new;
 use crate::kernel::simd::{Work, dispatch_or};
 use crate::reserved::reserved;
@@ -45,7 +45,7 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     if result.len() == 0 || lane == 1 {
         return Ok(result.filled(None, 0));
     }
-    let mut search = Search { exceeds, largest: Vec::new(), scratch: Scratch::new() };
+    let mut search = Search { exceeds, largest: Vec::new() };
     let is_small = result.len().saturating_mul(lane).saturating_mul(size_of::<A>()) <= STACK_BYTES;
     let width = width(shape, |axis| reduced.contains(axis));
     if let Some(width) = width.filter(|_| is_small || source.as_slice().is_some()) {
@@ -105,7 +105,6 @@ struct Search<A, F> {
     exceeds: F,
     /// The largest elements of the lanes that were searched last, which may go on in the next part.
     largest: Vec<A>,
-    scratch: Scratch,
 }
 
 impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Search<A, F> {
@@ -156,15 +155,13 @@ impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Search<A, F> {
         found: &mut [usize],
         start: usize,
     ) {
-        let Self { exceeds, largest, scratch } = self;
-        let (len, exceeds) = (found.len() * sides[0], *exceeds);
+        let Self { exceeds, largest } = self;
+        let exceeds = *exceeds;
         let mut find = |elements: &[A]| {
             dispatch_or(Part { elements, sides, largest, found, start, exceeds }, Work::run);
         };
         if let Some(elements) = source.as_slice() {
             find(elements);
-        } else if const { can_leak::<A>() } {
-            find(scratch.vec(len).filled(len, |slots| source.fill(shape, slots)));
         } else {
             let reserved = Reserved::new(IxDyn(shape)).expect("memory for a part");
             let elements = to_new(source, shape, reserved, None, source.first());
