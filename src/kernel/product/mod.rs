@@ -382,7 +382,7 @@ fn multiply<T: LinalgScalar>(
     }
     // the library packs rows, which tiles copy
     let sides = [rows, terms, columns];
-    if are_rows && suits_library::<T>(sides.map(|side| side.max(LIBRARY_SIDE))) {
+    if few > 1 && are_rows && suits_library::<T>(sides.map(|side| side.max(LIBRARY_SIDE))) {
         return general_mat_mul(T::one(), &a, &b, T::zero(), &mut out);
     }
     let tiles: fn(Packed<'_, T>) = each_product::<T, Tiles<true>>;
