@@ -17,7 +17,7 @@ use ndarray::Dimension;
 /// use ndarray::array;
 /// use ndarray_broadcast::{fused, prelude::*};
 ///
-/// let (a, b) = (array![1.0, 2.0, 4.0], array![0.0, 2.0, 1.0]);
+/// let (a, b) = (array![1.0_f64, 2.0, 4.0], array![0.0_f64, 2.0, 1.0]);
 /// let distance: f64 = fused((&a, &b), |a, b| (a - b) * (a - b)).sum()?.sqrt();
 /// assert_eq!(distance, 10_f64.sqrt());
 /// assert_eq!(fused((&a, &b), |a: &f64, b| (a - b).abs()).max()?, 3.0);
@@ -189,7 +189,7 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
     /// use ndarray::array;
     /// use ndarray_broadcast::{fused, prelude::*};
     ///
-    /// let (a, b) = (array![1.0, 2.0, 4.0], array![0.0, 2.0, 1.0]);
+    /// let (a, b) = (array![1.0_f64, 2.0, 4.0], array![0.0_f64, 2.0, 1.0]);
     /// assert_eq!(fused((&a, &b), |a, b| a + b).reduce(1.0, |x, y| x * y)?, 20.0);
     /// assert!(fused((&a, &array![1.0, 2.0]), |a, b| a + b).reduce(1.0, |x, y| x * y).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
