@@ -13,6 +13,7 @@ mod forms;
 mod large_means;
 mod layouts;
 mod means;
+mod positions;
 mod reductions;
 mod statistics;
 mod trust;
