@@ -95,7 +95,7 @@ pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
 #[inline(never)]
 pub(super) fn visit_large<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
     let mut erased = ErasedNest::new();
-    let Some(mut nest) = pass.nest(&mut erased) else { return Written::none() };
+    let Some(mut nest) = pass.nest(&mut erased) else { return Written::default() };
     if nest.is_copy() && steps_of(nest.loops()) <= SMALL_NEST {
         return nest.copy();
     }

@@ -119,7 +119,7 @@ fn filled<A: Clone>(len: usize, fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> W
     let source = Source::stored(&inputs, &loops, None);
     let array = reserved.filled_by(None, |out| match Job::to_slots(&source, &[], None, out).into_slots() {
         Ok(slots) => fill(slots),
-        Err(_) => Written::none(),
+        Err(_) => Written::default(),
     });
     array.into_raw_vec_and_offset().0
 }
@@ -367,7 +367,7 @@ fn inputs_alone_give_no_output() {
 #[test]
 fn what_is_compiled_for_references_is_not_used() {
     static COMPILED: Compiled<'static, &u32> =
-        Compiled { sums: &FoldLoops::new(Cloned, First), reduce: |_| Written::none() };
+        Compiled { sums: &FoldLoops::new(Cloned, First), reduce: |_| Written::default() };
     fn is_used<'a>(_: &'a [u32]) -> bool {
         compiled_for::<&'a u32, &'static u32>(&COMPILED).is_some()
     }
@@ -380,10 +380,13 @@ static KEPT: AtomicPtr<Buffer<1>> = AtomicPtr::new(core::ptr::null_mut());
 #[test]
 fn what_is_not_filled_is_not_read() {
     let unwritten = "a slot was not written";
-    assert_eq!(panic_of(|| filled::<u8>(3, |_| Written::none()).len()), unwritten);
-    assert_eq!(panic_of(|| Buffer::<1>::new().vec::<u64>(3).filled(3, |_| Written::none()).len()), unwritten);
+    assert_eq!(panic_of(|| filled::<u8>(3, |_| Written::default()).len()), unwritten);
+    assert_eq!(
+        panic_of(|| Buffer::<1>::new().vec::<u64>(3).filled(3, |_| Written::default()).len()),
+        unwritten
+    );
     let reserved = || Reserved::<u8, Ix1>::new(Ix1(6)).unwrap_or_else(|_| panic!("enough memory"));
-    assert_eq!(panic_of(|| reserved().filled_by(None, |_| Written::none())), unwritten);
+    assert_eq!(panic_of(|| reserved().filled_by(None, |_| Written::default())), unwritten);
     // half of the slots
     let (x, cloned) = (Array::from_elem(6, 1_u8), Visitor::new(Write(Cloned)));
     let half = panic_of(|| {
@@ -396,7 +399,7 @@ fn what_is_not_filled_is_not_read() {
         })
     });
     assert_eq!(half, unwritten);
-    assert_eq!(filled::<u8>(0, |_| Written::none()).len(), 0);
+    assert_eq!(filled::<u8>(0, |_| Written::default()).len(), 0);
     // fewer than are appended
     assert_eq!(
         panic_of(|| filled::<u8>(6, |slots| Written::appended(slots, |vec| vec.extend(&[1; 5])))),
@@ -445,7 +448,7 @@ fn in_order(source: &Source<'_, u8>, len: usize, strides: &[isize]) -> usize {
     let job = Job::to_elements(source, &[2, 3], None, Output::of(&mut out), &store);
     filled::<u8>(len, |slots| match job.filling(slots, strides).into_slots() {
         Ok(slots) => Written::appended(slots, |results| results.extend(&vec![0; len])),
-        Err(_) => Written::none(),
+        Err(_) => Written::default(),
     })
     .len()
 }
@@ -718,11 +721,6 @@ fn slice_vecs_hold_what_a_vector_holds() {
         let mut vec = memory.vec::<A>(500);
         for _ in 0..60 {
             match random.below(5) {
-                0 => {
-                    let len = random.below(model.len() + 3);
-                    vec.truncate(len);
-                    model.truncate(len);
-                }
                 1 if !vec.is_empty() => {
                     let place = random.below(model.len());
                     vec[place] = element(random.next());

@@ -276,8 +276,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Whether any element along `axes` is true.
     ///
     /// It stops early: elements are reduced by parts of at most 65,536, and where those before decide all results of a part, the next
-    /// ones are not read. The closure of [`fused`](crate::fused()) operands is not called for them, nor does it panic. The results
-    /// are the same on any number of threads.
+    /// ones are not read. The closure of [`fused`](crate::fused()) operands is not called for them, nor does it panic. With
+    /// [`par`](Self::par), each thread stops by itself. The results are the same on any number of threads.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). Of no elements, none is true.

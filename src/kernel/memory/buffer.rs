@@ -42,7 +42,7 @@ impl<'m, 's, A> Slots<'m, 's, A> {
     }
 }
 
-/// The number of slots with the brand `'s` that have been written.
+/// The number of slots with the brand `'s` that have been written: none by default.
 #[derive(Default)]
 pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
 
@@ -52,11 +52,6 @@ impl<'s> Written<'s> {
     #[inline(always)]
     pub(crate) unsafe fn new(count: usize) -> Self {
         Self(count, PhantomData)
-    }
-
-    #[inline(always)]
-    pub(crate) fn none() -> Self {
-        Self(0, PhantomData)
     }
 
     #[inline(always)]
@@ -197,11 +192,6 @@ impl<'m, A> SliceVec<'m, A> {
     #[inline(always)]
     fn spare(&mut self, count: usize) -> &mut [MaybeUninit<A>] {
         &mut self.memory[self.len..][..count]
-    }
-
-    #[inline]
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
     }
 
     /// # Panics

@@ -7,7 +7,6 @@ use super::loops::{
     is_dense, scaled,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
-use crate::kernel::memory::CACHE_LINE;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 #[derive(Clone, Copy)]
@@ -87,9 +86,8 @@ impl ErasedNest {
             return then(scratch, tiles);
         };
         let (at, outside, steps) = (self.operands.at, tiles.len(), tile[place].clamp(1, whole.len));
-        let head = if whole.len / steps > 3 { self.steps_to_line(&whole) % steps } else { 0 };
-        let (full, rest) = ((whole.len - head) / steps, (whole.len - head) % steps);
-        for (len, count, first) in [(head, 1, 0), (steps, full, head), (rest, 1, whole.len - rest)] {
+        let (full, rest) = (whole.len / steps, whole.len % steps);
+        for (len, count, first) in [(steps, full, 0), (rest, 1, whole.len - rest)] {
             if len > 0 {
                 self.operands.at = whole.moved(&at, [first; 2]);
                 self.loops[place].len = len;
@@ -99,16 +97,6 @@ impl ErasedNest {
             }
         }
         (self.operands.at, self.loops[place]) = (at, whole);
-    }
-
-    /// The steps along a loop to the start of two cache lines, in the operand that has most of its elements in these. Without them,
-    /// each part shares lines with the next one: a transposed matrix fetched 1.9 times the lines that it must in a cache of 32 KiB,
-    /// not 1.4.
-    fn steps_to_line(&self, whole: &Loop) -> usize {
-        let operands = &self.operands;
-        let lines = (0..operands.count).map(|k| (whole.strides[k].cast_unsigned(), operands.at[k].addr()));
-        let nearest = lines.filter(|(stride, _)| (1..CACHE_LINE).contains(stride)).min();
-        nearest.map_or(0, |(stride, at)| at.wrapping_neg() % (2 * CACHE_LINE) / stride)
     }
 
     /// The inputs to copy so that there is a row loop for the inner loops. Only plain numbers are copied: without a row loop, elements are

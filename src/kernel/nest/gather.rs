@@ -195,7 +195,7 @@ unsafe fn copy_columns<N: Copy>(column: Loop, inner: &[Loop], from: *const u8, t
         unsafe {
             match row {
                 Some(row) => {
-                    transpose::<N>(from, row.strides[1], to, column.strides[0], [column.len, row.len])
+                    transpose::<N>(from, row.strides[1], to, column.strides[0], [column.len, row.len]);
                 }
                 None => copy_column::<N>(from, column.strides[1], to, column.strides[0], column.len),
             }

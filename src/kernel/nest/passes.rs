@@ -12,7 +12,6 @@ use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
-use core::cmp::Reverse;
 use core::iter::zip;
 use core::marker::PhantomData;
 use core::mem::replace;
@@ -186,7 +185,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
 
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn visit_rows(self) -> Written<'s> {
-        let (rows, mut written) = (self.pass.rows, Written::none());
+        let (rows, mut written) = (self.pass.rows, Written::default());
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
             // SAFETY: By the invariant, `rows` has the types of the operands.
@@ -207,7 +206,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { sizes, count: operands, info, .. } = self.erased.operands;
-        let (rows, mut written, mut scratch) = (self.pass.rows, Written::none(), Scratch::new());
+        let (rows, mut written, mut scratch) = (self.pass.rows, Written::default(), Scratch::new());
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
         let bytes = in_tile.fold(sizes.into_iter().max().unwrap_or(0), usize::saturating_mul);
@@ -223,8 +222,9 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
             order.copy_from(tiles);
             // an only input is read along its lines: a tile ends within lines that the next one reads, too
-            if operands == 2 {
-                order.sort_unstable_by_key(|l| Reverse(l.strides[1].unsigned_abs()));
+            let tiles_along = (0..order.len()).filter(|_| operands == 2);
+            if let Some(near) = tiles_along.min_by_key(|&place| order[place].strides[1].unsigned_abs()) {
+                order[near..].rotate_left(1);
             }
             for_each_index(&order, &part.operands.at, &mut |first| {
                 for k in copied.operands() {

@@ -15,7 +15,6 @@ use crate::kernel::{ensure, fail};
 use alloc::vec::Vec;
 use core::ops::{Deref, Mul};
 use core::slice;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use num_traits::Zero;
 
 /// A reduction of a source, which has this shape, and where its results are stored. The output has the axes of the shape that are
@@ -197,32 +196,30 @@ pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut 
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
-    /// The second half has no result if the first one is done by then and `ends` the reduction.
+    /// On one thread, the second half of a reduced loop has no result if that of the first one `is_final`.
     #[inline]
     pub(crate) fn run_halves<R: HalfResult<A>>(
         self,
         place: usize,
         scratch: &mut Scratch,
         run: RunHalf<'a, 's, A, R>,
-        ends: fn(&Source<'a, A>, &R) -> bool,
+        is_final: fn(&dyn Fold<A>, &R) -> bool,
     ) -> [R; 2] {
-        let (source, has_ended) = (self.pass.source, AtomicBool::new(false));
+        let (source, is_kept, mut second) =
+            (self.pass.source, self.loops()[place].kept, ErasedNest::on_heap());
         let join = source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
-        let mut second = ErasedNest::on_heap();
         let [first, second] = self.halves(place, &mut second);
-        let first = |scratch: &mut Scratch| {
-            let result = run(first, scratch);
-            has_ended.store(ends(source, &result), Relaxed);
-            result
-        };
-        let second =
-            |scratch: &mut Scratch| if has_ended.load(Relaxed) { R::default() } else { run(second, scratch) };
-        match join {
+        if let Some(join) = join {
             // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
             // [`Store`], and copies of plain numbers, which both read. Results are elements, which the `Join` may send, or numbers.
-            Some(join) => unsafe { join.run(|| first(&mut Scratch::new()), || second(&mut Scratch::new())) },
-            None => [first(scratch), second(scratch)],
+            return unsafe {
+                join.run(|| run(first, &mut Scratch::new()), || run(second, &mut Scratch::new()))
+            };
         }
+        let result = run(first, scratch);
+        let more =
+            if is_kept || !is_final(source.fold(), &result) { run(second, scratch) } else { R::default() };
+        [result, more]
     }
 
     pub(crate) fn source(&self) -> &'a Source<'a, A> {

@@ -2,7 +2,7 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | many small contiguous matrices: of 2 to 7 rows and columns, and such with a vector; *narrow*, a column, or a row times up to 7 columns, of fewer than 64 terms; or *tiles* of each | in the order of the terms; as tiles |
+//! | packed | many small contiguous matrices: of 2 to 7 rows and columns, and such with a vector; *narrow*, a column of fewer than 64 terms; or *tiles* of each | in the order of the terms; as tiles |
 //! | dots | pairs of contiguous vectors; from 64 terms on, a vector with a matrix, and contiguous rows with up to 4 others | pairwise |
 //! | sums | other pairs of vectors, and contiguous columns with a vector: sums of a closure's results | that of sums: pairwise |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8, or contiguous rows with others: `ndarray::linalg` | the library's |

@@ -90,9 +90,8 @@ pub(super) fn are_joined<T: LinalgScalar>(results: usize, shapes: [&[usize]; 2],
 }
 
 /// The way for matrices of any size, without pairwise sums of more than 64 terms.
-pub(super) fn in_order<T: LinalgScalar>([rows, terms, columns]: [usize; 3]) -> fn(Packed<'_, T>) {
-    let is_narrow = terms < TERMS && (columns == 1 || rows == 1 && columns < 8);
-    if is_narrow { each_product::<T, Narrow> } else { each_product::<T, Tiles<false>> }
+pub(super) fn in_order<T: LinalgScalar>([_, terms, columns]: [usize; 3]) -> fn(Packed<'_, T>) {
+    if terms < TERMS && columns == 1 { each_product::<T, Narrow> } else { each_product::<T, Tiles<false>> }
 }
 
 /// The way for matrices of a size that the compiler knows.
@@ -239,31 +238,17 @@ impl<T: LinalgScalar, const M: usize, const N: usize, const P: usize> Multiply<T
     }
 }
 
-/// Any rows times a column, or a row times few columns, by the obvious loops. Wider vectors take longer for so few elements.
+/// Any rows times a column, by the obvious loop. Wider vectors take longer for so few elements.
 struct Narrow;
 
 impl<T: LinalgScalar> Multiply<T> for Narrow {
     const IS_WIDE: bool = false;
 
     #[inline(always)]
-    fn multiply([_, terms, columns]: [usize; 3], a: &[T], b: &[T], out: &mut [T]) {
-        if columns == 1 {
-            for (out, row) in out.iter_mut().zip(a.chunks_exact(terms)) {
-                *out = row[1..].iter().zip(&b[1..]).fold(row[0] * b[0], |sum, (&x, &y)| sum + x * y);
-            }
-            return;
+    fn multiply([_, terms, _]: [usize; 3], a: &[T], b: &[T], out: &mut [T]) {
+        for (out, row) in out.iter_mut().zip(a.chunks_exact(terms)) {
+            *out = row[1..].iter().zip(&b[1..]).fold(row[0] * b[0], |sum, (&x, &y)| sum + x * y);
         }
-        let mut rows = a.iter().zip(b.chunks_exact(columns));
-        // stored when they are finished
-        let mut sums = [T::zero(); 8];
-        let sums = &mut sums[..columns];
-        if let Some((&x, first)) = rows.next() {
-            sums.iter_mut().zip(first).for_each(|(sum, &y)| *sum = x * y);
-        }
-        for (&x, row) in rows {
-            sums.iter_mut().zip(row).for_each(|(sum, &y)| *sum = *sum + x * y);
-        }
-        out.copy_from_slice(sums);
     }
 }
 

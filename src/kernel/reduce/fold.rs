@@ -2,20 +2,15 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::memory::{Buffer, FoldLane, SliceVec};
+use crate::kernel::memory::{FoldLane, SliceVec};
 use crate::kernel::nest::{Fold, FoldLoops, ROUNDS};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch_or};
 
 /// The fewest rows of joined rows.
 const MIN_JOINED_ROWS: usize = 8;
-/// The most bytes of a row of joined rows, and half of those of the partial results of short lanes. Long rows keep the error small: fewer of them
-/// are added one after the other.
+/// The most bytes of a row of joined rows. Long rows keep the error small: fewer of them are added one after the other.
 const JOINED_BYTES: usize = 1 << 10;
-/// Lanes of fewer elements are reduced side by side, vectorised across lanes. Measured on Zen 4 with f32 and f64: 8 to 24 take
-/// about as long.
-const SHORT_LANE: usize = 16;
-
 /// The accumulators of rows of three elements, such as the channels of an image: in halves, they become one row. Measured on
 /// 2026-11-28 on Zen 4 with sums of (65536, 64, 3) over 1: 48 take 1.3 times as long for f32, and as long for f64.
 const ACCUMULATORS: usize = 24;
@@ -224,14 +219,26 @@ fn add_rows<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     sums: &mut [A; N],
     rows: impl IntoIterator<Item = &'r [A; N]>,
 ) {
+    if const { !O::IS_INLINED } {
+        return add_each(op, sums, &mut rows.into_iter());
+    }
     for row in rows {
-        if const { !O::IS_INLINED && N > 1 } {
-            add_chunk(op, sums, row);
-            continue;
-        }
         for i in 0..N {
             sums[i] = op.apply(sums[i].clone(), row[i].clone());
         }
+    }
+}
+
+/// Not inlined, for any iterator: LLVM would unroll a constant number of calls.
+#[inline(never)]
+fn add_each<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
+    op: O,
+    sums: &mut [A; N],
+    rows: &mut dyn Iterator<Item = &'r [A; N]>,
+) {
+    match &mut sums[..] {
+        [sum] => rows.for_each(|row| *sum = op.apply(sum.clone(), row[0].clone())),
+        sums => rows.for_each(|row| add_chunk(op, sums, row)),
     }
 }
 
@@ -259,7 +266,15 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
         let Self { op, elements, len, to } = self;
         match len {
             1 => to.extend(elements),
-            ..SHORT_LANE if first_factor(len).is_some() => short_lanes(op, elements, len, to),
+            // the compiler vectorises across short lanes of constant length, by shuffles
+            ..=8 if const { !O::IS_INLINED } => to.extend_by_groups(elements, len, &|g: &[A]| pairs(op, g)),
+            2 => to.extend_by_groups(elements, 2, &|g: &[A]| group::<A, O, 2>(op, g)),
+            3 => to.extend_by_groups(elements, 3, &|g: &[A]| group::<A, O, 3>(op, g)),
+            4 => to.extend_by_groups(elements, 4, &|g: &[A]| group::<A, O, 4>(op, g)),
+            5 => to.extend_by_groups(elements, 5, &|g: &[A]| group::<A, O, 5>(op, g)),
+            6 => to.extend_by_groups(elements, 6, &|g: &[A]| group::<A, O, 6>(op, g)),
+            7 => to.extend_by_groups(elements, 7, &|g: &[A]| group::<A, O, 7>(op, g)),
+            8 => to.extend_by_groups(elements, 8, &|g: &[A]| group::<A, O, 8>(op, g)),
             // two vectors, of which a short lane fills one
             64.. if const { size_of::<A>() == 1 } => {
                 to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
@@ -271,51 +286,6 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
             _ => to.extend_by_lanes(elements, len, &ByAccumulators::<O, 32>(op)),
         }
     }
-}
-
-/// Reduces lanes by the factors of their length: groups of 4 or 2 elements, then groups of their results, and so on. For groups
-/// of constant length, the compiler vectorises by shuffles.
-#[inline(always)]
-fn short_lanes<A: Clone, O: Operation<A>>(op: O, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
-    let (mut first, mut second) =
-        (Buffer::<{ JOINED_BYTES / 32 }>::new(), Buffer::<{ JOINED_BYTES / 32 }>::new());
-    let most = (2 * JOINED_BYTES / size_of::<A>() / len * len).max(len);
-    let (sums, more) = (&mut first.vec(most), &mut second.vec(most));
-    for elements in elements.chunks(most) {
-        let (mut from, mut to_next, mut rest) = (&mut *sums, &mut *more, len);
-        while rest > 1 {
-            to_next.truncate(0);
-            rest = fold_groups(op, if rest == len { elements } else { from }, rest, to_next);
-            core::mem::swap(&mut from, &mut to_next);
-        }
-        to.extend(from);
-    }
-}
-
-/// The first factor of `len` for which there are groups. Lanes of fewer than 22 elements that have one are products of them.
-#[inline(always)]
-fn first_factor(len: usize) -> Option<usize> {
-    [4, 2, 3, 5, 7].into_iter().find(|&factor| len.is_multiple_of(factor))
-}
-
-/// Appends the results of groups whose length is the [`first_factor`] of `len`. Returns `len` divided by it.
-#[inline(always)]
-fn fold_groups<A: Clone, O: Operation<A>>(
-    op: O,
-    elements: &[A],
-    len: usize,
-    to: &mut SliceVec<'_, A>,
-) -> usize {
-    let factor = first_factor(len).expect("a product of factors");
-    match factor {
-        _ if const { !O::IS_INLINED } => to.extend_by_groups(elements, factor, &|g: &[A]| pairs(op, g)),
-        2 => to.extend_by_groups(elements, 2, &|g: &[A]| group::<A, O, 2>(op, g)),
-        3 => to.extend_by_groups(elements, 3, &|g: &[A]| group::<A, O, 3>(op, g)),
-        4 => to.extend_by_groups(elements, 4, &|g: &[A]| group::<A, O, 4>(op, g)),
-        5 => to.extend_by_groups(elements, 5, &|g: &[A]| group::<A, O, 5>(op, g)),
-        _ => to.extend_by_groups(elements, 7, &|g: &[A]| group::<A, O, 7>(op, g)),
-    }
-    len / factor
 }
 
 /// The result of a group of `N` elements: pairs are combined, then pairs of their results, and so on.
@@ -368,8 +338,13 @@ fn halve<A: Clone, O: Operation<A>, const N: usize>(op: O, sums: &mut [A; N], wi
     let mut len = N;
     while len > width {
         len /= 2;
+        let (first, second) = sums.split_at_mut(len);
+        if const { !O::IS_INLINED } {
+            add_chunk(op, first, second);
+            continue;
+        }
         for i in 0..len {
-            sums[i] = op.apply(sums[i].clone(), sums[i + len].clone());
+            first[i] = op.apply(first[i].clone(), second[i].clone());
         }
     }
 }

@@ -187,7 +187,7 @@ fn reduce_in_order<'j, 's, A: Clone>(job: Job<'j, 's, A>) -> Result<Written<'s>,
 #[inline(never)]
 fn reduce_nest<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     let mut erased = ErasedNest::new();
-    let Some(mut nest) = job.nest(&mut erased) else { return Written::none() };
+    let Some(mut nest) = job.nest(&mut erased) else { return Written::default() };
     nest.arrange(1);
     store(nest, &mut Scratch::new())
 }
@@ -226,9 +226,8 @@ fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scra
         Step::Reduce => results(nest, memory).to_vec(),
         Step::Halve(place) => {
             let (is_kept, op) = (nest.loops()[place].kept, nest.source().fold());
-            let ends: fn(&Source<'_, A>, &Vec<A>) -> bool =
-                if is_kept { |_, _| false } else { |source, results| source.fold().are_final(results) };
-            let [mut results, others] = nest.into_nest().run_halves(place, memory, reduce_half, ends);
+            let [mut results, others] =
+                nest.into_nest().run_halves(place, memory, reduce_half, |op, results| op.are_final(results));
             if is_kept {
                 results.extend(others);
             } else {
