@@ -2,7 +2,7 @@
 
 use ndarray::arr0;
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{Signature, broadcast_shapes, const_broadcast_shape};
+use ndarray_broadcast::{Signature, const_broadcast_shape};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::{Arc, Mutex};
 
@@ -49,14 +49,15 @@ fn the_caller_is_named() {
         1 => arr0(1_u8).broadcast_to([count]).and_then(|all| all.try_materialize().map(drop)),
         _ => arr0(1.0).broadcast_to([count]).and_then(|all| all.try_materialize().map(drop)),
     };
-    let errors = [
-        copy(1 << 61, 8),
-        copy(1 << 62, 1),
-        broadcast_shapes(&[&[2, 3][..], &[10]]).map(drop),
-        broadcast_shapes(&[&[1 << 62, 1][..], &[4]]).map(drop),
-        Signature::new("(3),(3)").map(drop),
-    ];
-    let messages = errors.map(|error| error.expect_err("an error").to_string());
+    let errors = [copy(1 << 61, 8), copy(1 << 62, 1)];
+    let mut messages = errors.map(|error| error.expect_err("an error").to_string()).to_vec();
+    // Functions that also run in constants name the rule.
+    messages.extend([
+        "cannot broadcast the shapes together: an axis has two sizes, expected equal sizes or 1".into(),
+        "cannot broadcast the shapes together: the non-zero sizes of the result multiply past isize::MAX"
+            .into(),
+        "cannot read the signature: `Signature::new` has the position in its error".into(),
+    ]);
     for ((file, message), expected) in seen.iter().zip(&messages) {
         assert!(file.ends_with("panics.rs"), "{file}: {message}");
         assert_eq!(message, expected);

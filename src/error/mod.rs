@@ -2,7 +2,6 @@
 
 mod builder;
 pub(crate) mod caller;
-mod const_text;
 mod picture;
 mod returned;
 mod shape;
@@ -10,7 +9,6 @@ mod shape;
 pub use returned::Returned;
 
 pub(crate) use builder::{Count, ErrorBuilder, NewBuilder, fail, owner};
-pub(crate) use const_text::ConstText;
 pub(crate) use shape::{Shape, signed};
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};

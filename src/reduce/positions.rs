@@ -247,23 +247,17 @@ impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Part<'_, A, F> {
     /// Moves each lane to its element of a row, if that is NaN or exceeds the largest one so far.
     #[inline(always)]
     fn search_row(exceeds: F, row: &[A], largest: &mut [A], found: &mut [usize], at: usize) {
-        let (chunks, mut largest) = (row.chunks_exact(CHUNK), largest.chunks_exact_mut(CHUNK));
-        let (rest, mut found) = (chunks.remainder(), found.chunks_exact_mut(CHUNK));
-        for (chunk, (largest, found)) in zip(chunks, zip(&mut largest, &mut found)) {
-            if zip(chunk, &*largest).fold(false, |any, (x, a)| any | exceeds(x, a) | (x != x)) {
-                Self::choose(exceeds, chunk, largest, found, at);
+        let lanes = zip(largest.chunks_mut(CHUNK), found.chunks_mut(CHUNK));
+        for (chunk, (largest, found)) in zip(row.chunks(CHUNK), lanes) {
+            if !zip(chunk, &*largest).fold(false, |any, (x, a)| any | exceeds(x, a) | (x != x)) {
+                continue;
             }
-        }
-        Self::choose(exceeds, rest, largest.into_remainder(), found.into_remainder(), at);
-    }
-
-    /// [`search_row`](Self::search_row), chosen without a branch, so that the loop is vectorised.
-    #[inline(always)]
-    fn choose(exceeds: F, row: &[A], largest: &mut [A], found: &mut [usize], at: usize) {
-        for ((x, largest), found) in zip(zip(row, largest), found) {
-            let is_next = (exceeds(x, largest) | (x != x)) & (largest == largest);
-            *largest = if is_next { x.clone() } else { largest.clone() };
-            *found = if is_next { at } else { *found };
+            // chosen without a branch, so that the loop is vectorised
+            for ((x, largest), found) in zip(zip(chunk, largest), found) {
+                let is_next = (exceeds(x, largest) | (x != x)) & (largest == largest);
+                *largest = if is_next { x.clone() } else { largest.clone() };
+                *found = if is_next { at } else { *found };
+            }
         }
     }
 }

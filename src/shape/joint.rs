@@ -1,7 +1,7 @@
 //! The joint shape of any number of shapes: the one rule that all families share.
 
 use super::{checked_len, joint_ndim, sizes, sizes_mut, stretches};
-use crate::error::{BroadcastError, ConstText, ErrorBuilder, Result, caller};
+use crate::error::{BroadcastError, ErrorBuilder, Result, caller};
 use alloc::{vec, vec::Vec};
 use ndarray::{DimMax, Dimension};
 
@@ -156,8 +156,8 @@ pub(crate) fn joint_error_of(builder: ErrorBuilder, shapes: &[&[usize]]) -> Broa
 /// The result has the larger of `M` and `N` axes; with another number, it does not compile.
 ///
 /// # Panics
-/// Where [`broadcast_shapes`] has an error. In a `const`, that is a compile error. For sizes that are
-/// only known at run time, use [`broadcast_shapes`].
+/// Where [`broadcast_shapes`] has an error, with a message that names the rule, not the shapes. In a `const`,
+/// that is a compile error. For sizes that are only known at run time, use [`broadcast_shapes`].
 ///
 /// # Examples
 /// ```
@@ -186,21 +186,15 @@ pub const fn const_broadcast_shape<const M: usize, const N: usize, const O: usiz
         let x = if from_end <= M { a[M - from_end] } else { 1 };
         let y = if from_end <= N { b[N - from_end] } else { 1 };
         let Some(size) = joint_size(x, y) else {
-            let text = together(&a, &b).then("axis ").number(O - from_end);
-            let text = text.then(" has sizes ").number(x).then(" and ").number(y);
-            panic!("{}", text.then(", expected equal sizes or 1").as_str())
+            panic!("cannot broadcast the shapes together: an axis has two sizes, expected equal sizes or 1")
         };
         joint[O - from_end] = size;
         from_end += 1;
     }
-    if checked_len(&joint).is_none() {
-        let text = together(&a, &b).then("the non-zero sizes of the result ").shape(&joint);
-        panic!("{}", text.then(" multiply past isize::MAX").as_str())
-    }
+    let fits = checked_len(&joint).is_some();
+    assert!(
+        fits,
+        "cannot broadcast the shapes together: the non-zero sizes of the result multiply past isize::MAX"
+    );
     joint
-}
-
-/// The beginning of a message about two shapes.
-const fn together(a: &[usize], b: &[usize]) -> ConstText {
-    ConstText::new("cannot broadcast shapes ").shape(a).then(" and ").shape(b).then(" together: ")
 }

@@ -6,7 +6,7 @@ mod tokens;
 pub(crate) use cores::{CoreAxis, Cores};
 
 use super::{BaseAxis, BatchShape, base_axes, base_size, joint_batch, sizes};
-use crate::error::{BroadcastError, ConstText, ErrorBuilder, Result, caller, fail};
+use crate::error::{BroadcastError, ErrorBuilder, Result, caller, fail};
 use alloc::vec::Vec;
 use core::fmt;
 use cores::Symbol;
@@ -84,7 +84,7 @@ impl<'s> Signature<'s> {
     /// [`new`](Self::new) for a literal in the program, also in a constant.
     ///
     /// # Panics
-    /// If `new` has an error. In a constant, the program does not compile then.
+    /// If `new` has an error, which also says where. In a constant, the program does not compile then.
     ///
     /// # Examples
     /// ```
@@ -105,11 +105,7 @@ impl<'s> Signature<'s> {
     pub const fn literal(text: &'s str) -> Self {
         match check(text.as_bytes()) {
             Ok(counts) => Self { text, counts },
-            Err((position, expected)) => {
-                let message =
-                    ConstText::new("cannot read \"").then(text).then("\": position ").number(position);
-                panic!("{}", message.then(" needs ").then(expected).as_str())
-            }
+            Err(_) => panic!("cannot read the signature: `Signature::new` has the position in its error"),
         }
     }
 
