@@ -410,7 +410,9 @@ fn repeated_elements_take_no_memory() {
             let (arguments, out) = (form.call.1, form.out_shape(&call));
             // the first is made by the form, and the second panics by its contract
             let is_none = arguments == "x by value" || form.name == "Materialize::materialize";
-            if is_none || is_huge && (arguments.contains("..") || out.is_some()) {
+            // those that read every element of a huge shape
+            let is_total = arguments.contains("..") || form.name.starts_with("Totals::");
+            if is_none || is_huge && (is_total || out.is_some()) {
                 continue;
             }
             let (mut out, mut result) = (Array::<f64, IxDyn>::zeros(out.unwrap_or_default()), Ok(None));
@@ -469,10 +471,11 @@ fn applies_and_copies_allocate_scratch_alone() {
 #[test]
 fn forms_allocate_their_result_and_scratch_alone() {
     // matrices that are not contiguous are copied; placed axes are lists; an array by value is made by the form, and so are numbers of
-    // positions, which need the elements in order
+    // positions, which need the elements in order, and of truth values; variances have means
     let of_products = ["matmul", "matvec", "vecmat"];
     let of_lists = ["sum_in_dim", "add_sum_in_dim_to", "into_broadcast_map", "argmax_axes", "argmin_axes"];
-    let allocates = [&of_products[..], &of_lists].concat();
+    let of_arrays = ["var_axes", "std_axes", "any_axes", "all_axes"];
+    let allocates = [&of_products[..], &of_lists, &of_arrays].concat();
     let (x, y) = (Array::<f64, _>::ones((4, 6, 5)), Array::<f64, _>::ones((1, 6, 1)));
     for (x, y) in [(x.view(), y.view()), (x.slice(ndarray::s![.., ..;-1, ..]), y.view())] {
         for axes in [&[][..], &[0], &[1], &[2], &[0, 2], &[0, 1, 2]] {
@@ -517,7 +520,7 @@ fn batches_allocate_nothing_but_the_result() {
     assert_eq!(allocations(|| x.matvec(&y)), 1);
 }
 
-/// From reading long texts to printing the answer, there is never more memory in use than 40 times the texts, or 80 times
+/// From reading long texts to printing the answer, there is never more memory in use than 60 times the texts, or 100 times
 /// where the answer has a check for each axis.
 #[test]
 fn texts_of_many_sizes_take_a_multiple_of_their_length() {
@@ -549,14 +552,14 @@ fn texts_of_many_sizes_take_a_multiple_of_their_length() {
         let measured = [
             ("read and printed", 1, 20, peak(|| read().to_string())),
             ("not read", 1, 20, peak(wrong)),
-            ("joined", 1, 40, peak(|| words(infer_shapes(&[read()])))),
-            ("two joined", 2, 40, peak(|| words(infer_shape(&read(), &read())))),
-            ("a clash of two", 2, 40, peak(clash)),
-            ("decided", 1, 40, peak(|| decide(&[read()]))),
-            ("planned", 1, 40, peak(|| plan(vec![read()]))),
-            ("planned with its result", 2, 40, peak(declared)),
+            ("joined", 1, 60, peak(|| words(infer_shapes(&[read()])))),
+            ("two joined", 2, 60, peak(|| words(infer_shape(&read(), &read())))),
+            ("a clash of two", 2, 60, peak(clash)),
+            ("decided", 1, 60, peak(|| decide(&[read()]))),
+            ("planned", 1, 60, peak(|| plan(vec![read()]))),
+            ("planned with its result", 2, 60, peak(declared)),
             // a check for each axis, with two places
-            ("two planned", 2, 80, peak(|| plan(vec![read(), read()]))),
+            ("two planned", 2, 100, peak(|| plan(vec![read(), read()]))),
         ];
         for (what, texts, factor, most) in measured {
             let length = texts * text.len();

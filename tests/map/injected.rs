@@ -90,7 +90,9 @@ const START: f64 = 0.5;
 /// A form of the table, over sets of axes, with a panic at each `step`-th point: each element of an output is as it was then, or has
 /// its result.
 fn of_form<T: Token>(form: &Form<Probe<T>>, shape: (usize, usize), f_order: bool, step: usize) {
-    let leaves = if form.into == Destination::Filled { Leaves::NewElements } else { Leaves::Nothing };
+    // variances of a closure's results compute these twice, the second time to a new array
+    let has_elements = form.into == Destination::Filled || form.is("var_axes");
+    let leaves = if has_elements { Leaves::NewElements } else { Leaves::Nothing };
     // along the long axis of a long array, which has many points
     let sets: &[&[usize]] = match shape {
         (9, _) => &[&[0]],
@@ -173,7 +175,8 @@ fn interrupted_product(random: &mut Random) {
     let fuse = random.below(points + 9);
     interrupted(fuse, || multiply(&mut out));
     for (x, end) in out.view().iter().map(Probe::value).zip(end.view().iter().map(Probe::value)) {
-        assert!(x == START || x == end, "{bases:?} {operation}: {x} between {START} and {end}");
+        let is_whole = [START, end].map(f64::to_bits).contains(&x.to_bits());
+        assert!(is_whole, "{bases:?} {operation}: {x} between {START} and {end}");
     }
 }
 
@@ -318,9 +321,10 @@ fn assert_lies_do_no_harm<T: Token>(forms: &[Form<Probe<T>>], shape: [usize; 3])
     let expected = results(forms, shape);
     let found = with_hook(lie, || results(forms, shape));
     for ((name, expected), (_, found)) in expected.iter().zip(&found) {
-        // means may be refused: two are zero, or 1/2 is
+        // means and variances may be refused: two are zero, or 1/2 is
         let is_result = found.as_ref().map(Vec::len) == expected.as_ref().map(Vec::len);
-        assert!(is_result || name.contains("mean") && found.is_none(), "{name} of {shape:?}");
+        let may_fail = ["mean", "var"].iter().any(|word| name.contains(word));
+        assert!(is_result || may_fail && found.is_none(), "{name} of {shape:?}");
     }
 }
 
