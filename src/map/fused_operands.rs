@@ -6,7 +6,7 @@ use super::evaluate::{mapped, visited};
 use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
 use crate::sealed::Sealed;
-use crate::view::{Bounds, Operand, Operands, part};
+use crate::view::{Operand, Operands};
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -104,10 +104,6 @@ operand_traits! {
         /// Calls the closure with an element of each operand.
         #[doc(hidden)]
         fn call(f: &F, items: <Self::Elems as Elements>::Refs<'_>) -> R;
-
-        /// The results for the part of the joint shape with these bounds, which has results.
-        #[doc(hidden)]
-        fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>>;
     }
 
     /// [`FusedOperands`] with a closure that takes `&mut T`, an element of the output, and then a reference to an
@@ -278,13 +274,6 @@ macro_rules! fused {
             #[inline(always)]
             fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
                 f($($x),+)
-            }
-
-            fn results(&self, f: &F, bounds: &[Bounds]) -> Result<Array<R, Self::Dim>> {
-                let $operands = self;
-                $(let $x = $x.operand_ref().slice_each_axis(part(bounds, $x.operand_ref().ndim()));)+
-                let inputs = Inputs::from(($(&*$x,)+));
-                mapped(&inputs, &Visitor::new(Write(SharedClosure::<Self, F>::new(f))))
             }
         }
 

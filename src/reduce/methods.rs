@@ -4,7 +4,7 @@ use super::extreme::{Maximum, Minimum, extremes};
 use super::mean::means;
 use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::positions;
-use super::statistics::{Then, Until, variances};
+use super::statistics::{Until, variances};
 use super::{MeanElement, SumElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
@@ -12,7 +12,7 @@ use crate::kernel::operation::{Operation, Plus};
 use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
-use crate::view::{AsArrayRef, Bounds};
+use crate::view::AsArrayRef;
 use core::ops::{Mul, Sub};
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -69,10 +69,6 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Calls `then` with the source, whose elements `op` combines, and returns its result.
     #[doc(hidden)]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R;
-
-    /// Calls `then` with the elements at a part of the indices, which is not empty.
-    #[doc(hidden)]
-    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()>;
 
     /// The source, if it is an array that already has this shape.
     #[doc(hidden)]
@@ -238,7 +234,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: MeanElement + Sub<Output = A> + PartialOrd,
     {
-        variances(self, &axes, ddof)
+        self.source(Plus, |source| variances(source, &axes, ddof))
     }
 
     /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes).
@@ -270,7 +266,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: num_traits::Float + num_traits::FromPrimitive,
     {
-        Ok(variances(self, &axes, ddof)?.mapv_into(A::sqrt))
+        Ok(self.source(Plus, |source| variances(source, &axes, ddof))?.mapv_into(A::sqrt))
     }
 
     /// Whether any element along `axes` is true.

@@ -4,7 +4,7 @@
 //! [`fused()`]; [`Par`](crate::Par) reduces either on several threads. Each form finds the shape of its result, and the source fills it.
 //!
 //! ```text
-//! elements, passes ← mean, extreme ← positions, statistics ← methods (the trait `Reduce`) ← sources (its implementations), totals → fused
+//! elements, passes, parts ← mean, extreme ← positions, statistics ← methods (the trait `Reduce`) ← sources (its implementations), totals → fused
 //! ```
 //!
 //! Each view of the crate is linear in the array, and these are the adjoints:
@@ -20,6 +20,7 @@ mod extreme;
 mod fused;
 mod mean;
 mod methods;
+mod parts;
 mod passes;
 mod positions;
 mod sources;

@@ -1,15 +1,12 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
-use super::statistics::Then;
 use super::{Fused, Reduce};
-use crate::error::Result;
 use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapReduce, Source, Threads};
 use crate::kernel::operation::Operation;
 use crate::kernel::reduce::fold_of;
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
-use crate::view::{Bounds, part};
 use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
 
 impl<O, F> Sealed for Fused<O, F> {}
@@ -17,10 +14,6 @@ impl<O, F> Sealed for Fused<O, F> {}
 impl<S: Data<Elem = A>, A: Clone, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         (**self).source(op, then)
-    }
-
-    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
-        (**self).visit(bounds, then)
     }
 
     fn into_array_of(self, shape: &[usize]) -> Result<Array<A, D>, Self> {
@@ -32,10 +25,6 @@ impl<A: Clone, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         then(&Source::stored(&Inputs::from((self,)), fold_of(&FoldLoops::new(Cloned, op)), None))
     }
-
-    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
-        then(self.slice_each_axis(part(bounds, self.ndim())).into_dyn())
-    }
 }
 
 impl<A: Clone + Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
@@ -43,20 +32,12 @@ impl<A: Clone + Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>>
         let threads = Some(Threads::new());
         then(&Source::stored(&Inputs::from((self.0,)), fold_of(&FoldLoops::new(Cloned, op)), threads))
     }
-
-    fn visit(&self, bounds: &[Bounds], then: Then<'_, A>) -> Result<()> {
-        self.0.visit(bounds, then)
-    }
 }
 
 impl<O: FnOperands<F, R>, F, R: Clone> Reduce<R, O::Dim> for Fused<O, F> {
     fn source<P: Operation<R> + Sync, T>(&self, op: P, then: impl FnOnce(&Source<'_, R>) -> T) -> T {
         let makes = MapReduce::new(SharedClosure::<O, F>::new(&self.f), op);
         then(&Source::fused(&self.operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
-    }
-
-    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
-        then(self.operands.results(&self.f, bounds)?.view().into_dyn())
     }
 }
 
@@ -67,9 +48,5 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Clone + Send + Sync> Reduce<R
         let Fused { operands, f } = &self.0;
         let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op).on(Threads::new());
         then(&Source::fused(&operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
-    }
-
-    fn visit(&self, bounds: &[Bounds], then: Then<'_, R>) -> Result<()> {
-        then(self.0.operands.results(&self.0.f, bounds)?.view().into_dyn())
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use raw::{broadcast_data, place};
 use crate::error::Result;
 use crate::sealed::Sealed;
 use crate::shape::{Placeholder, TargetShape, resolved_dim, target_error};
-use ndarray::{ArrayBase, ArrayRef, AxisDescription, Data, Slice};
+use ndarray::{ArrayBase, ArrayRef, Data};
 
 /// Every kind of array. The extension traits are implemented for it.
 ///
@@ -78,15 +78,4 @@ fn stretch<V, T: TargetShape>(
 ) -> Result<V> {
     let dim = if T::PLAIN { Some(target.target_dim()) } else { resolved_dim(shape, target, placeholder) };
     dim.and_then(broadcast).ok_or_else(|| target_error(shape, target, placeholder))
-}
-
-/// The first index of a part along an axis, and its size.
-pub(crate) type Bounds = (usize, usize);
-
-/// The slice of each axis of an array with so many axes that stretches to the part of the joint shape with these bounds.
-pub(crate) fn part(bounds: &[Bounds], ndim: usize) -> impl Fn(AxisDescription) -> Slice + '_ {
-    move |axis| match bounds[bounds.len() - ndim + axis.axis.index()] {
-        (start, len) if axis.len > 1 => Slice::from(start..start + len),
-        _ => Slice::from(..),
-    }
 }
