@@ -12,9 +12,12 @@ fn positions(x: &ArrayView3<'_, f32>, axes: &[usize]) -> Vec<usize> {
         lanes.resize(lanes.len().max(lane + 1), Vec::new());
         lanes[lane].push(item);
     }
-    let largest = |lane: &Vec<f32>| lane.iter().copied().fold(f32::MIN, f32::max);
-    let nan = |lane: &Vec<f32>| lane.iter().position(|item| item.is_nan());
-    lanes.iter().map(|x| nan(x).or_else(|| x.iter().position(|&item| item == largest(x))).unwrap()).collect()
+    let position = |lane: &Vec<f32>| {
+        let largest = lane.iter().copied().fold(f32::MIN, f32::max);
+        let nan = lane.iter().position(|item| item.is_nan());
+        nan.or_else(|| lane.iter().position(|&item| item == largest)).unwrap()
+    };
+    lanes.iter().map(position).collect()
 }
 
 /// Lanes and rows that are longer than a part, in every order of the axes, dense and with gaps.
