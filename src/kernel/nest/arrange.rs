@@ -6,6 +6,7 @@ use super::loops::{ElementInfo, ErasedNest, InputSet, Loop, MAX_ROWS, NARROW, OP
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
+use core::iter::once;
 
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
@@ -52,8 +53,8 @@ impl ErasedNest {
         self.operands.info.row_loops.contains(&moving)
     }
 
-    /// Orders the loops by the strides of the operands from `first` on, with the largest outermost. Reverses loops with negative
-    /// strides, and merges loops that continue each other.
+    /// Orders the loops by the strides of the operands from `first` on, with the largest outermost: those of the
+    /// [`leading`](Self::leading) one first. Reverses loops with negative strides, and merges loops that continue each other.
     pub(super) fn arrange(&mut self, first: usize) {
         for i in 0..self.loops.len() {
             let l = self.loops[i];
@@ -63,10 +64,11 @@ impl ErasedNest {
                 self.loops[i].strides = l.strides.map(|stride| -stride);
             }
         }
+        let leading = self.leading(first);
         // from outside, the first of the loops left that need not be inside another one
         for place in 0..self.loops.len() {
             let left = place..self.loops.len();
-            let is_next = |&i: &usize| !left.clone().any(|j| self.is_outside(j, i, first));
+            let is_next = |&i: &usize| !left.clone().any(|j| self.is_outside(j, i, leading));
             let next = left.clone().find(is_next).unwrap_or(place);
             self.loops[place..=next].rotate_right(1);
         }
@@ -145,9 +147,20 @@ impl ErasedNest {
         count
     }
 
-    /// Whether loop `i` belongs outside loop `j`, by the strides of the operands from `first` on.
-    fn is_outside(&self, i: usize, j: usize, first: usize) -> bool {
-        let (one, other, operands) = (&self.loops[i], &self.loops[j], first..self.operands.count);
+    /// The output, or, of the inputs, the first one along whose nearest loop the fewest of them have gaps.
+    fn leading(&self, first: usize) -> usize {
+        let gaps = |k: usize| {
+            let near = self.loops.iter().filter(|l| l.strides[k] != 0).min_by_key(|l| l.strides[k]);
+            near.map_or(OPERANDS, |near| self.with_gaps(near).operands().count())
+        };
+        let last = if first == 0 { 1 } else { self.operands.count };
+        (first..last).min_by_key(|&k| gaps(k)).unwrap_or(first)
+    }
+
+    /// Whether loop `i` belongs outside loop `j`, by the strides of the `leading` operand, and of the inputs.
+    fn is_outside(&self, i: usize, j: usize, leading: usize) -> bool {
+        let (one, other) = (&self.loops[i], &self.loops[j]);
+        let operands = once(leading).chain(1..self.operands.count);
         // a reduced loop along which no operand moves is outside of loops along which one does
         let moves = |l: &Loop| operands.clone().any(|k| l.strides[k] != 0);
         match (moves(one), moves(other)) {
