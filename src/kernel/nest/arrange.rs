@@ -6,7 +6,6 @@ use super::loops::{ElementInfo, ErasedNest, InputSet, Loop, MAX_ROWS, NARROW, OP
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
-use core::iter::once;
 
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
@@ -40,11 +39,15 @@ impl ErasedNest {
         has_index.then_some(())
     }
 
+    /// The inputs that move along `l`.
+    #[inline(never)]
+    pub(super) fn moving(&self, l: &Loop) -> InputSet {
+        InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0)
+    }
+
     /// Whether there is a row loop for the inputs that move along `l`.
-    #[inline(always)]
     pub(crate) fn has_row_along(&self, l: &Loop) -> bool {
-        let moving = InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0);
-        self.has_row_of(moving)
+        self.has_row_of(self.moving(l))
     }
 
     /// Whether there is a row loop along which these inputs move and the others stay.
@@ -126,11 +129,11 @@ impl ErasedNest {
 
     /// The outermost loop along which one of these inputs moves.
     pub(crate) fn first_moving(&self, inputs: InputSet) -> Option<usize> {
-        self.loops.iter().position(|l| inputs.operands().any(|k| l.strides[k] != 0))
+        self.loops.iter().position(|l| self.moving(l).operands().any(|k| inputs.contains(k)))
     }
 
     /// The inputs that neither stay nor are contiguous along a loop.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn with_gaps(&self, l: &Loop) -> InputSet {
         let operands = &self.operands;
         InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
@@ -160,16 +163,15 @@ impl ErasedNest {
     /// Whether loop `i` belongs outside loop `j`, by the strides of the `leading` operand, and of the inputs.
     fn is_outside(&self, i: usize, j: usize, leading: usize) -> bool {
         let (one, other) = (&self.loops[i], &self.loops[j]);
-        let operands = once(leading).chain(1..self.operands.count);
-        // a reduced loop along which no operand moves is outside of loops along which one does
-        let moves = |l: &Loop| operands.clone().any(|k| l.strides[k] != 0);
-        match (moves(one), moves(other)) {
-            (false, true) if !one.kept => return true,
-            (true, false) if !other.kept => return false,
+        // a reduced loop along which no input moves is outside of loops along which one does
+        match [one, other].map(|l| l.kept || self.moving(l) != InputSet::NONE) {
+            [false, true] => return true,
+            [true, false] => return false,
             _ => {}
         }
         // the first operand that moves along both by different strides decides
-        let mut strides = operands.clone().map(|k| [one, other].map(|l| l.strides[k].unsigned_abs()));
+        let operands = (0..self.operands.count).map(|k| if k == 0 { leading } else { k });
+        let mut strides = operands.map(|k| [one, other].map(|l| l.strides[k].unsigned_abs()));
         if let Some([a, b]) = strides.find(|&[a, b]| a != 0 && b != 0 && a != b) {
             return a > b;
         }

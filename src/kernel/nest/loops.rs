@@ -3,6 +3,7 @@
 
 use crate::kernel::memory::List;
 use alloc::boxed::Box;
+use core::iter::from_fn;
 use core::ops::Deref;
 
 /// The most operands: an output and six inputs.
@@ -29,6 +30,7 @@ impl Loop {
 
     /// The length of each part when the loop is split into the fewest parts of at most `most` steps. The last part may be
     /// shorter. Parts are whole vectors, unless the last one would then be shorter than a vector.
+    #[inline(never)]
     pub(crate) fn part(&self, most: usize) -> usize {
         if self.len <= most {
             return self.len;
@@ -47,6 +49,7 @@ impl Loop {
     }
 
     /// The pointers after some steps of the output and of the inputs.
+    #[inline(never)]
     pub(super) fn moved(&self, at: &Pointers, [output, input]: [usize; 2]) -> Pointers {
         let mut moved = *at;
         for (k, at) in moved.iter_mut().enumerate() {
@@ -95,7 +98,12 @@ impl InputSet {
 
     #[inline(always)]
     pub(crate) fn operands(self) -> impl Iterator<Item = usize> {
-        (1..OPERANDS).filter(move |&k| self.contains(k))
+        // bit by bit: LLVM would unroll a loop over all operands
+        let mut left = self.0;
+        from_fn(move || {
+            let k = left.trailing_zeros() as usize + 1;
+            (left != 0).then(|| (left &= left - 1, k).1)
+        })
     }
 
     #[inline(always)]

@@ -125,6 +125,7 @@ impl<'a> RawInputs<'a> {
     }
 
     /// The stride of input `k`, aligned at the right, along an axis of `shape`, without its sign.
+    #[inline(never)]
     fn distance(&self, k: usize, shape: &[usize], axis: usize) -> usize {
         let own = self.sizes[k];
         match (axis + own.len()).checked_sub(shape.len()) {

@@ -326,7 +326,7 @@ impl ErasedNest {
             self.loops[sum_loop.place].len = summed.len;
         }
         let [outer @ .., neighbours] = &self.loops[..] else { return };
-        let moving = InputSet::of(self.operands.count - 1, |k| neighbours.strides[k] != 0);
+        let moving = self.moving(neighbours);
         let (outer, outside) = match outer {
             [outer @ .., outside] => (outer, *outside),
             [] => (outer, Loop::ONE_STEP),
