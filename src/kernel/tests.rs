@@ -4,8 +4,8 @@ use super::ensure;
 use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, Cloned, Compiled, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop,
-    MapElement, MapReduce, Nest, OrderedAxes, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source,
-    Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
+    MapElement, MapReduce, Nest, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, Visit,
+    Visitor, Write, compiled_for, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::fill;
@@ -584,7 +584,7 @@ fn an_order_names_an_axis_once() {
         assert_eq!(panic_of(|| part(past).len()), "a part past the end of an axis");
     }
     // sizes that are left from another array would lead past the end as well
-    let mut axes = OrderedAxes::default();
+    let mut axes = (List::new(), List::new());
     for _ in 0..2 {
         assert_eq!(inputs.in_order(&[4, 4], &[1, 0], &whole, &mut axes).shapes(), [[4, 4]]);
     }

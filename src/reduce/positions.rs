@@ -10,7 +10,7 @@ use super::extreme::check_elements;
 use super::parts::{for_each_part, memory_order};
 use super::passes::{Words, builder, source_shape};
 use crate::error::Result;
-use crate::kernel::memory::AxisOrder;
+use crate::kernel::memory::{AxisOrder, List};
 use crate::kernel::nest::Source;
 use crate::kernel::simd::{Work, dispatch_or};
 use crate::reserved::reserved;
@@ -46,8 +46,9 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     }
     let order = memory_order(source, shape, |axis| reduced.contains(axis));
     let kept = (0..shape.len()).filter(|&axis| X::KEEPS || !reduced.contains(axis));
-    let places = kept.map(|axis| order.iter().position(|&other| other == axis).unwrap_or(axis));
-    let mut positions = result.filled(Some(&KeptOrder(places.collect())), 0);
+    let mut places = List::new();
+    kept.for_each(|axis| places.push(order.iter().position(|&other| other == axis).unwrap_or(axis)));
+    let mut positions = result.filled(Some(&KeptOrder(places)), 0);
     let found = positions.as_slice_memory_order_mut().expect("a new array");
     let (mut first, mut end, largest) = (0, 0, &mut Vec::new());
     for_each_part(source, shape, &order, &reduced, |elements, bounds| {
@@ -58,15 +59,14 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
         if start == 0 {
             (first, end) = (end, end + elements.len() / rows);
         }
-        let (elements, found) = (elements.as_standard_layout(), &mut found[first..end]);
-        let elements = elements.as_slice().expect("standard layout");
+        let found = &mut found[first..end];
         dispatch_or(Part { elements, sides, largest, found, start, exceeds }, Work::run);
     });
     Ok(positions)
 }
 
 /// The order of a result's axes in memory: the place of each among the ordered axes.
-struct KeptOrder(Vec<usize>);
+struct KeptOrder(List<usize, 8>);
 
 impl AxisOrder for KeptOrder {
     fn is_inside(&self, _: &[usize], former: usize, latter: usize) -> Option<bool> {

@@ -9,8 +9,9 @@ use crate::kernel::nest::{Inputs, Source};
 use crate::kernel::operation::Operation;
 use crate::reserved::reserved;
 use crate::shape::{ReducedAxes, reduced_dim};
+use alloc::vec::Vec;
 use core::ops::Sub;
-use ndarray::{Array, Axis, AxisDescription, Dimension, Slice};
+use ndarray::{Array, ArrayView, Axis, AxisDescription, Dimension, Slice};
 
 /// Whether any element is true, if that is `FINAL`, or else whether all are.
 #[derive(Clone, Copy)]
@@ -60,6 +61,8 @@ where
             (start, len) if axis.len > 1 => Slice::from(start..start + len),
             _ => Slice::from(..),
         };
+        let sizes: Vec<usize> = order.iter().map(|&axis| bounds[axis].1).collect();
+        let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
         let (means, mut sums) = (of_part.slice_each_axis(part), added.slice_each_axis_mut(part));
         fused((&elements, &means), squared).add_sum_to(&mut sums).expect("parts of one shape");
     });

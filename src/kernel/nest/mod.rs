@@ -47,6 +47,8 @@ mod reduction;
 mod source;
 
 pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
+#[cfg(test)]
+pub(crate) use bases::{Form, Forms};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,
@@ -63,8 +65,3 @@ pub(crate) use panels::Way;
 pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{Compiled, Job, Planned, Reduction, RunHalf, Store, compiled_for, reduce_owned};
 pub(crate) use source::Source;
-#[cfg(test)]
-pub(crate) use {
-    bases::{Form, Forms},
-    operands::OrderedAxes,
-};

@@ -5,7 +5,6 @@
 use super::loops::{ElementInfo, OPERANDS};
 use crate::kernel::ensure;
 use crate::kernel::memory::{AxisOrder, List, StridedSlots};
-use alloc::vec::Vec;
 use core::array::from_fn;
 use core::iter::zip;
 use core::mem::replace;
@@ -135,7 +134,7 @@ impl<'a> RawInputs<'a> {
     }
 
     /// A part of the arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. `part`
-    /// has the first index and the size along each axis. Writes the sizes and strides to `axes`.
+    /// has the first index and the size along each axis. Writes the sizes and strides to `axes`, one array after another.
     ///
     /// # Panics
     /// If an axis is named twice or left out, which might have no elements, or if the part is not within the shape.
@@ -144,7 +143,7 @@ impl<'a> RawInputs<'a> {
         shape: &[usize],
         order: &[usize],
         part: &dyn Fn(usize) -> (usize, usize),
-        axes: &'x mut OrderedAxes,
+        axes: &'x mut (List<usize, 8>, List<isize, 8>),
     ) -> RawInputs<'x> {
         let (mut is_named, mut at) = (List::<bool, 8>::filled(shape.len(), false), self.at);
         for &axis in order {
@@ -152,7 +151,7 @@ impl<'a> RawInputs<'a> {
             let (start, len) = part(axis);
             ensure(start <= shape[axis] && len <= shape[axis] - start, "a part past the end of an axis");
         }
-        *axes = OrderedAxes::default();
+        *axes = (List::new(), List::new());
         for k in 0..self.info.count {
             ensure(order.len() == shape.len() && self.sizes[k].len() <= shape.len(), "an axis is left out");
             for &axis in order {
@@ -161,18 +160,15 @@ impl<'a> RawInputs<'a> {
                 let (start, len) = if size == shape[axis] { part(axis) } else { (0, size) };
                 let bytes = (start * self.info.sizes[k + 1]).cast_signed();
                 at[k] = at[k].wrapping_offset(stride.wrapping_mul(bytes));
-                axes.0[k].push(len);
-                axes.1[k].push(stride);
+                axes.0.push(len);
+                axes.1.push(stride);
             }
         }
-        let OrderedAxes(sizes, strides) = &*axes;
-        RawInputs { at, sizes: from_fn(|k| &sizes[k][..]), strides: from_fn(|k| &strides[k][..]), ..*self }
+        let of = |k: usize| k * order.len()..(k + 1) * order.len();
+        let sizes = from_fn(|k| axes.0.get(of(k)).unwrap_or_default());
+        RawInputs { at, sizes, strides: from_fn(|k| axes.1.get(of(k)).unwrap_or_default()), ..*self }
     }
 }
-
-/// The sizes and the strides of arrays with permuted axes.
-#[derive(Default)]
-pub(crate) struct OrderedAxes([Vec<usize>; OPERANDS - 1], [Vec<isize>; OPERANDS - 1]);
 
 impl AxisOrder for RawInputs<'_> {
     /// Whether `former` has the smaller stride in all arrays that move along both axes.

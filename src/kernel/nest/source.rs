@@ -3,9 +3,9 @@
 use super::closures::{ElementLoops, ElementLoopsOf, Fold};
 use super::elements::Inputs;
 use super::halves::{Join, Threads};
-use super::operands::{OrderedAxes, RawInputs};
+use super::operands::RawInputs;
 use crate::kernel::ensure;
-use alloc::vec::Vec;
+use crate::kernel::memory::List;
 use core::slice;
 
 /// The elements of a reduction, and its operation.
@@ -63,10 +63,10 @@ impl<'a, A: Clone> Source<'a, A> {
         part: &dyn Fn(usize) -> (usize, usize),
         then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
     ) -> R {
-        let mut axes = OrderedAxes::default();
+        let (mut axes, mut sizes) = ((List::new(), List::new()), List::<usize, 8>::new());
         let inputs = &self.inputs.in_order(shape, order, part, &mut axes);
-        let shape: Vec<usize> = order.iter().map(|&axis| part(axis).1).collect();
-        then(&Source { inputs, ..self.clone() }, &shape)
+        order.iter().for_each(|&axis| sizes.push(part(axis).1));
+        then(&Source { inputs, ..self.clone() }, &sizes)
     }
 
     #[inline(always)]
