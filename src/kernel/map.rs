@@ -179,7 +179,8 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
 
 /// A tile of rows along the loop at `place`, of which `rows` fill cache lines of an input with gaps.
 fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
-    let (loops, sizes, mut steps) = (nest.loops(), nest.sizes(), Steps::filled(nest.loops().len(), 1));
+    let (loops, sizes, mut steps) =
+        (nest.loops(), nest.sizes(), nest.loops().iter().map(|_| 1).collect::<Steps>());
     let (last, gaps) = (loops.len() - 1, nest.with_gaps(&loops[loops.len() - 1]));
     // others are copied too if there is no row loop without
     let count = if nest.has_row_along(&loops[last]) { gaps.operands().count() } else { sizes.len() - 1 };
@@ -196,7 +197,7 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
 
 /// A tile of the innermost loops that form one row of the output, and the outermost of these.
 fn row_tile(nest: &ErasedNest) -> (Tile, usize) {
-    let mut steps = Steps::filled(nest.loops().len(), 1);
+    let mut steps = nest.loops().iter().map(|_| 1).collect::<Steps>();
     let (bytes, most) = share(nest, nest.sizes().len() - 1);
     let (row, _) = join_row(nest, &mut steps, |_| most);
     (Tile { steps, bytes }, row)

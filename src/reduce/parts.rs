@@ -12,18 +12,21 @@ use ndarray::{Dimension, IxDyn, indices};
 pub(super) type Bounds = (usize, usize);
 
 /// The axes of a shape without zeros, outermost first: as the inputs' in memory, but the joined ones next to each other, in ascending
-/// order.
+/// order, up to axes of size 1.
 pub(super) fn memory_order<A: Clone>(
     source: &Source<'_, A>,
     shape: &[usize],
     is_joined: impl Fn(usize) -> bool,
 ) -> List<usize, 8> {
-    let mut steps = List::<usize, 8>::filled(shape.len(), 0);
+    let mut order: List<usize, 8> = (0..shape.len()).collect();
+    let long = || (0..shape.len()).filter(|&axis| shape[axis] > 1);
+    let mut others = long().skip_while(|&axis| !is_joined(axis)).skip_while(|&axis| is_joined(axis));
+    if (long().count() < 2 || source.as_slice().is_some()) && !others.any(&is_joined) {
+        return order;
+    }
+    let mut steps: List<usize, 8> = shape.iter().copied().collect();
     strides(shape, Some(source.inputs()), &mut steps);
-    let (mut order, axes) = (List::new(), 0..shape.len());
-    axes.clone().for_each(|axis| order.push(axis));
-    let long = axes.filter(|&axis| is_joined(axis) && shape[axis] > 1);
-    let nearest = long.map(|axis| steps[axis]).min();
+    let nearest = long().filter(|&axis| is_joined(axis)).map(|axis| steps[axis]).min();
     order.sort_by_key(|&axis| match is_joined(axis) {
         true => (1, axis),
         false if Some(steps[axis]) > nearest => (0, usize::MAX - steps[axis]),
@@ -32,34 +35,37 @@ pub(super) fn memory_order<A: Clone>(
     order
 }
 
-/// Calls `then` with the elements of each part of a source, whose axes are in this order, and with its bounds along each axis of the
-/// shape. The parts that are reduced to the same results follow each other.
+/// Calls `then` with the elements of each part of a source, whose axes are in this order, with its sizes in the same order, and with its
+/// bounds along each axis of the shape. The parts that are reduced to the same results follow each other.
 pub(super) fn for_each_part<A: Clone>(
     source: &Source<'_, A>,
     shape: &[usize],
     order: &[usize],
     reduced: &AxisMask,
-    mut then: impl FnMut(&[A], &[Bounds]),
+    mut then: impl FnMut(&[A], &[usize], &[Bounds]),
 ) {
     let len = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
     let most = (BLOCK_BYTES / size_of::<A>().max(1)).max(1);
+    let mut bounds: List<Bounds, 8> = shape.iter().map(|&size| (0, size)).collect();
     // returns whether the elements are stored or few
     let mut visit = |bounds: &[Bounds]| {
-        source.in_order(shape, order, &|axis| bounds[axis], |part, sizes| {
+        let mut visit_part = |part: &Source<'_, A>, sizes: &[usize]| {
             let elements = part.as_slice();
             let is_part = elements.is_some() || len(sizes) <= most;
             if let Some(elements) = elements {
-                then(elements, bounds);
+                then(elements, sizes, bounds);
             } else if is_part {
                 let reserved = Reserved::new(IxDyn(sizes)).expect("memory for a part");
                 let elements = to_new(part, sizes, reserved, None, part.first());
-                then(elements.as_standard_layout().as_slice().expect("standard layout"), bounds);
+                then(elements.as_standard_layout().as_slice().expect("standard layout"), sizes, bounds);
             }
             is_part
-        })
+        };
+        if order.is_sorted() && zip(bounds, shape).all(|(bounds, &size)| bounds.1 == size) {
+            return visit_part(source, shape);
+        }
+        source.in_order(shape, order, &|axis| bounds[axis], visit_part)
     };
-    let mut bounds = List::<Bounds, 8>::new();
-    shape.iter().for_each(|&size| bounds.push((0, size)));
     if visit(&bounds) {
         return;
     }

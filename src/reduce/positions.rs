@@ -46,15 +46,14 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     }
     let order = memory_order(source, shape, |axis| reduced.contains(axis));
     let kept = (0..shape.len()).filter(|&axis| X::KEEPS || !reduced.contains(axis));
-    let mut places = List::new();
-    kept.for_each(|axis| places.push(order.iter().position(|&other| other == axis).unwrap_or(axis)));
-    let mut positions = result.filled(Some(&KeptOrder(places)), 0);
+    let places = kept.map(|axis| order.iter().position(|&other| other == axis).unwrap_or(axis));
+    let mut positions = result.filled(Some(&KeptOrder(places.collect())), 0);
     let found = positions.as_slice_memory_order_mut().expect("a new array");
     let (mut first, mut end, largest) = (0, 0, &mut Vec::new());
-    for_each_part(source, shape, &order, &reduced, |elements, bounds| {
+    for_each_part(source, shape, &order, &reduced, |elements, _, bounds| {
         let start = reduced.named().fold(0, |start, axis| start * shape[axis] + bounds[axis].0);
         let rows = reduced.named().map(|axis| bounds[axis].1).product();
-        let inside = order.iter().rev().take_while(|&&axis| !reduced.contains(axis));
+        let inside = order.iter().rev().take_while(|&&axis| !reduced.contains(axis) || shape[axis] == 1);
         let sides = [rows, inside.map(|&axis| bounds[axis].1).product()];
         if start == 0 {
             (first, end) = (end, end + elements.len() / rows);
@@ -98,7 +97,9 @@ impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Work for Part<'_, A, F
                 largest.extend_from_slice(&group[..width]);
             }
             if width == 1 {
-                Self::search_lane(exceeds, group, &mut largest[0], &mut found[0], start);
+                let mut of_lane = largest[0].clone();
+                Self::search_lane(exceeds, group, &mut of_lane, &mut found[0], start);
+                largest[0] = of_lane;
                 continue;
             }
             let columns = zip(largest.chunks_mut(COLUMNS), found.chunks_mut(COLUMNS));
@@ -115,27 +116,25 @@ impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Work for Part<'_, A, F
 impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Part<'_, A, F> {
     /// Moves to the first NaN of a lane, or else to the first of its largest elements, if that exceeds the `largest` one so far.
     #[inline(always)]
-    fn search_lane(exceeds: F, lane: &[A], largest: &mut A, found: &mut usize, start: usize) {
-        let (chunks, mut next) = (lane.chunks_exact(CHUNK), None);
-        let (rest, is_nan) = (chunks.remainder(), |x: &A| x != x);
-        let larger = |a, x| if exceeds(x, a) | is_nan(x) { x } else { a };
-        for (place, chunk) in chunks.enumerate() {
+    fn search_lane(exceeds: F, lane: &[A], largest: &mut A, found: &mut usize, mut at: usize) {
+        let is_next = |x: &A, largest: &A| exceeds(x, largest) | (x != x);
+        let mut search = |elements: &[A], at: usize| {
             // without a branch, the loop is vectorised
-            let exceed = chunk.iter().fold(false, |any, x| any | exceeds(x, largest) | is_nan(x));
-            if exceed && !is_nan(largest) {
-                *largest = chunk[1..].iter().fold(&chunk[0], larger).clone();
-                next = Some((place * CHUNK, chunk));
+            if elements.iter().fold(false, |any, x| any | is_next(x, largest)) {
+                for (at, x) in (at..).zip(elements) {
+                    if is_next(x, largest) && largest == largest {
+                        (*largest, *found) = (x.clone(), at);
+                    }
+                }
             }
+        };
+        let chunks = lane.chunks_exact(CHUNK);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            search(chunk, at);
+            at += CHUNK;
         }
-        if let Some((place, chunk)) = next {
-            let at = chunk.iter().position(|x| x == largest || is_nan(x));
-            *found = start + place + at.unwrap_or(0);
-        }
-        for (at, x) in rest.iter().enumerate() {
-            if (exceeds(x, largest) || is_nan(x)) && !is_nan(largest) {
-                (*largest, *found) = (x.clone(), start + lane.len() - rest.len() + at);
-            }
-        }
+        search(rest, at);
     }
 
     /// Moves each lane to its element of a row, if that is NaN or exceeds the largest one so far.

@@ -9,7 +9,6 @@ use crate::kernel::nest::{Inputs, Source};
 use crate::kernel::operation::Operation;
 use crate::reserved::reserved;
 use crate::shape::{ReducedAxes, reduced_dim};
-use alloc::vec::Vec;
 use core::ops::Sub;
 use ndarray::{Array, ArrayView, Axis, AxisDescription, Dimension, Slice};
 
@@ -56,12 +55,11 @@ where
     let order = memory_order(source, shape, |_| false);
     let (of_part, mut added) = (of_part.permuted_axes(&*order), added.permuted_axes(&*order));
     let squared = |x: &A, mean: &A| (x.clone() - mean.clone()) * (x.clone() - mean.clone());
-    for_each_part(source, shape, &order, &reduced, |elements, bounds| {
+    for_each_part(source, shape, &order, &reduced, |elements, sizes, bounds| {
         let part = |axis: AxisDescription| match bounds[order[axis.axis.index()]] {
             (start, len) if axis.len > 1 => Slice::from(start..start + len),
             _ => Slice::from(..),
         };
-        let sizes: Vec<usize> = order.iter().map(|&axis| bounds[axis].1).collect();
         let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
         let (means, mut sums) = (of_part.slice_each_axis(part), added.slice_each_axis_mut(part));
         fused((&elements, &means), squared).add_sum_to(&mut sums).expect("parts of one shape");

@@ -20,14 +20,6 @@ impl<T: Copy, const N: usize> List<T, N> {
         Self { stack: [const { MaybeUninit::uninit() }; N], len: 0, heap: Vec::new() }
     }
 
-    /// A list of `len` times one item.
-    #[inline]
-    pub(crate) fn filled(len: usize, item: T) -> Self {
-        let mut list = Self::new();
-        (0..len).for_each(|_| list.push(item));
-        list
-    }
-
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         if self.heap.is_empty() && self.len < N {
@@ -70,6 +62,15 @@ impl<T: Copy, const N: usize> List<T, N> {
         self.stack[..other.len].copy_from_slice(&other.stack[..other.len]);
         self.len = other.len;
         self.heap.clone_from(&other.heap);
+    }
+}
+
+impl<T: Copy, const N: usize> FromIterator<T> for List<T, N> {
+    #[inline]
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut list = Self::new();
+        items.into_iter().for_each(|item| list.push(item));
+        list
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
 
 /// The strides of a shape in standard layout.
 pub(crate) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
-    let (mut strides, mut len) = (List::filled(shape.len(), 0), 1_usize);
+    let (mut strides, mut len) = (shape.iter().map(|_| 0).collect::<List<_, 8>>(), 1_usize);
     for (stride, &size) in zip(&mut *strides, shape).rev() {
         *stride = len.cast_signed();
         len = len.saturating_mul(size);
@@ -145,7 +145,7 @@ impl<'a> RawInputs<'a> {
         part: &dyn Fn(usize) -> (usize, usize),
         axes: &'x mut (List<usize, 8>, List<isize, 8>),
     ) -> RawInputs<'x> {
-        let (mut is_named, mut at) = (List::<bool, 8>::filled(shape.len(), false), self.at);
+        let (mut is_named, mut at) = (shape.iter().map(|_| false).collect::<List<_, 8>>(), self.at);
         for &axis in order {
             ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
             let (start, len) = part(axis);

@@ -63,10 +63,10 @@ impl<'a, A: Clone> Source<'a, A> {
         part: &dyn Fn(usize) -> (usize, usize),
         then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
     ) -> R {
-        let (mut axes, mut sizes) = ((List::new(), List::new()), List::<usize, 8>::new());
+        let mut axes = (List::new(), List::new());
         let inputs = &self.inputs.in_order(shape, order, part, &mut axes);
-        order.iter().for_each(|&axis| sizes.push(part(axis).1));
-        then(&Source { inputs, ..self.clone() }, &sizes)
+        let shape: List<usize, 8> = order.iter().map(|&axis| part(axis).1).collect();
+        then(&Source { inputs, ..self.clone() }, &shape)
     }
 
     #[inline(always)]
