@@ -27,8 +27,8 @@
 //! their [`Way`](nest::Way) says, and `fold` reduces what is left. The results of two halves of a reduced loop are added, and
 //! `Nest::store_results` writes them to the outputs.
 //!
-//! **A fused sum** takes the same way. Its source has the closure as `ElementLoops`, whose panels read the
-//! operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each
+//! **A fused sum** takes the same way, in the order of the operand along whose nearest loop the fewest others have gaps. Its source
+//! has the closure as `ElementLoops`, whose panels read the operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each
 //! part of the nest (`Nest::with_copies`); a nest is halved until these copies fit into scratch. Short lanes that can become rows
 //! do (`turn_short_lanes`). Where gaps are left, a map fills the block's buffer.
 //!
