@@ -57,7 +57,9 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    reserved.filled_by(Some(&**inputs), |out| visit_shape(ShapePass::fill(out, inputs, rows)))
+    reserved.filled_by(Some(&|shape, one, other| inputs.is_inside(shape, one, other)), |out| {
+        visit_shape(ShapePass::fill(out, inputs, rows))
+    })
 }
 
 /// A copy of an array in standard layout.

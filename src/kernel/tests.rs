@@ -1,7 +1,7 @@
 //! Nests, copies and buffers against models that go index by index, and misuse of safe functions.
 
 use super::ensure;
-use super::memory::{AxisOrder, Buffer, List, Reserved, Slots, Written, strides};
+use super::memory::{Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, Cloned, Compiled, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop,
     MapElement, MapReduce, Nest, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, Visit,
@@ -744,19 +744,13 @@ fn slice_vecs_hold_what_a_vector_holds() {
     }
 }
 
-struct ByStrides<'a>(&'a [usize]);
-
-impl AxisOrder for ByStrides<'_> {
-    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        assert!(shape[former] > 1 && shape[latter] > 1, "axes whose order matters");
-        (self.0[former] != self.0[latter]).then(|| self.0[former] < self.0[latter])
-    }
-}
-
 /// The strides of an array whose axes are ordered by these strides.
 fn ordered(sizes: &[usize], by: &[usize]) -> Vec<usize> {
-    let mut to = vec![7; sizes.len()];
-    assert_eq!(strides(sizes, Some(&ByStrides(by)), &mut to), sizes.iter().product());
+    let (mut to, is_inside) = (vec![7; sizes.len()], |shape: &[usize], former: usize, latter: usize| {
+        assert!(shape[former] > 1 && shape[latter] > 1, "axes whose order matters");
+        (by[former] != by[latter]).then(|| by[former] < by[latter])
+    });
+    assert_eq!(strides(sizes, Some(&is_inside), &mut to), sizes.iter().product());
     to
 }
 

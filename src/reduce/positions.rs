@@ -10,7 +10,7 @@ use super::extreme::check_elements;
 use super::parts::{for_each_part, memory_order};
 use super::passes::{Words, builder, source_shape};
 use crate::error::Result;
-use crate::kernel::memory::{AxisOrder, List};
+use crate::kernel::memory::List;
 use crate::kernel::nest::Source;
 use crate::kernel::simd::{Work, dispatch_or};
 use crate::reserved::reserved;
@@ -47,7 +47,8 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     let order = memory_order(source, shape, |axis| reduced.contains(axis));
     let kept = (0..shape.len()).filter(|&axis| X::KEEPS || !reduced.contains(axis));
     let places = kept.map(|axis| order.iter().position(|&other| other == axis).unwrap_or(axis));
-    let mut positions = result.filled(Some(&KeptOrder(places.collect())), 0);
+    let places: List<usize, 8> = places.collect();
+    let mut positions = result.filled(Some(&|_, one, other| Some(places[one] > places[other])), 0);
     let found = positions.as_slice_memory_order_mut().expect("a new array");
     let (mut first, mut end, largest) = (0, 0, &mut Vec::new());
     for_each_part(source, shape, &order, &reduced, |elements, _, bounds| {
@@ -62,15 +63,6 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
         dispatch_or(Part { elements, sides, largest, found, start, exceeds }, Work::run);
     });
     Ok(positions)
-}
-
-/// The order of a result's axes in memory: the place of each among the ordered axes.
-struct KeptOrder(List<usize, 8>);
-
-impl AxisOrder for KeptOrder {
-    fn is_inside(&self, _: &[usize], former: usize, latter: usize) -> Option<bool> {
-        Some(self.0[former] > self.0[latter])
-    }
 }
 
 /// Groups of rows, whose numbers of rows and columns are `sides`.

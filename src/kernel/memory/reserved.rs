@@ -70,7 +70,7 @@ impl<A, D: Dimension> Reserved<A, D> {
     }
 
     /// An array whose elements are clones of `element`, with this order of axes in memory or in standard layout.
-    pub(crate) fn filled(mut self, order: Option<&dyn AxisOrder>, element: A) -> Array<A, D>
+    pub(crate) fn filled(mut self, order: Option<AxisOrder<'_>>, element: A) -> Array<A, D>
     where
         A: Clone,
     {
@@ -89,7 +89,7 @@ impl<A, D: Dimension> Reserved<A, D> {
     #[inline]
     pub(crate) fn filled_by(
         mut self,
-        order: Option<&dyn AxisOrder>,
+        order: Option<AxisOrder<'_>>,
         fill: impl for<'s> FnOnce(StridedSlots<'_, 's, A>) -> Written<'s>,
     ) -> Array<A, D> {
         let mut steps = D::zeros(self.shape.ndim());
@@ -113,19 +113,16 @@ impl<A, D: Dimension> Reserved<A, D> {
     }
 }
 
-/// An order of axes in memory.
-pub(crate) trait AxisOrder {
-    /// Whether axis `former` of a shape belongs inside axis `latter`; `None` if their order does not matter.
-    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool>;
-}
+/// An order of a shape's axes in memory: whether the first axis belongs inside the second one, or `None` if their order does not matter.
+pub(crate) type AxisOrder<'o> = &'o dyn Fn(&[usize], usize, usize) -> Option<bool>;
 
 /// Writes the strides, in elements, of a contiguous array with this shape and `order` of axes; without one, those of the standard
 /// layout. Returns the number of elements.
 ///
-/// Axes keep the order of the shape where [`AxisOrder::is_inside`] returns `None`. Only axes of at least two elements are passed
+/// Axes keep the order of the shape where the [order](AxisOrder) returns `None`. Only axes of at least two elements are passed
 /// to it: an array with elements has few of these.
 #[inline]
-pub(crate) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &mut [usize]) -> usize {
+pub(crate) fn strides(shape: &[usize], order: Option<AxisOrder<'_>>, strides: &mut [usize]) -> usize {
     if shape.contains(&0) {
         strides.fill(0);
         return 0;
@@ -141,13 +138,13 @@ pub(crate) fn strides(shape: &[usize], order: Option<&dyn AxisOrder>, strides: &
     len
 }
 
-fn reorder(shape: &[usize], order: &dyn AxisOrder, strides: &mut [usize]) {
+fn reorder(shape: &[usize], order: AxisOrder<'_>, strides: &mut [usize]) {
     // outermost first
     let mut axes = List::<usize, 8>::new();
     for axis in (0..shape.len()).filter(|&axis| shape[axis] > 1) {
         let mut place = axes.len();
         for at in (0..axes.len()).rev() {
-            match order.is_inside(shape, axes[at], axis) {
+            match order(shape, axes[at], axis) {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}

@@ -4,7 +4,7 @@
 
 use super::loops::{ElementInfo, OPERANDS};
 use crate::kernel::ensure;
-use crate::kernel::memory::{AxisOrder, List, StridedSlots};
+use crate::kernel::memory::{List, StridedSlots};
 use core::array::from_fn;
 use core::iter::zip;
 use core::mem::replace;
@@ -133,6 +133,18 @@ impl<'a> RawInputs<'a> {
         }
     }
 
+    /// Whether `former` has the smaller stride in all arrays that move along both axes.
+    pub(crate) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
+        let mut inside = None;
+        for k in 0..self.info.count {
+            let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
+            if former != 0 && latter != 0 {
+                inside = Some(inside != Some(false) && former < latter);
+            }
+        }
+        inside
+    }
+
     /// A part of the arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. `part`
     /// has the first index and the size along each axis. Writes the sizes and strides to `axes`, one array after another.
     ///
@@ -167,20 +179,6 @@ impl<'a> RawInputs<'a> {
         let of = |k: usize| k * order.len()..(k + 1) * order.len();
         let sizes = from_fn(|k| axes.0.get(of(k)).unwrap_or_default());
         RawInputs { at, sizes, strides: from_fn(|k| axes.1.get(of(k)).unwrap_or_default()), ..*self }
-    }
-}
-
-impl AxisOrder for RawInputs<'_> {
-    /// Whether `former` has the smaller stride in all arrays that move along both axes.
-    fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let mut inside = None;
-        for k in 0..self.info.count {
-            let (former, latter) = (self.distance(k, shape, former), self.distance(k, shape, latter));
-            if former != 0 && latter != 0 {
-                inside = Some(inside != Some(false) && former < latter);
-            }
-        }
-        inside
     }
 }
 

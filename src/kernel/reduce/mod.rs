@@ -23,7 +23,7 @@ use fold::fold;
 
 use super::fail;
 use super::map::{visit_large, visit_shape};
-use super::memory::{AxisOrder, BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
+use super::memory::{BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
     Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, RawInputs,
     Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for, reduce_owned,
@@ -47,7 +47,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     empty: A,
 ) -> Array<A, D> {
-    let kept = KeptOrder { inputs: source.inputs(), shape, dropped, ndim: reserved.shape().len() };
+    let kept = kept_order(source.inputs(), shape, dropped, reserved.shape().len());
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
         return reserved.filled_by(Some(&kept), |out| run(Job::to_slots(source, shape, dropped, out)));
@@ -250,18 +250,13 @@ fn run_copied<'a, 's, A: Clone, R>(
 }
 
 /// The order of a result's axes in memory: that of the inputs' axes that it keeps.
-struct KeptOrder<'a> {
+fn kept_order<'a>(
     inputs: &'a RawInputs<'a>,
     shape: &'a [usize],
     dropped: Dropped<'a>,
     ndim: usize,
-}
-
-impl AxisOrder for KeptOrder<'_> {
-    fn is_inside(&self, _: &[usize], former: usize, latter: usize) -> Option<bool> {
-        let leading = self.shape.len() - self.ndim;
-        let is_kept = |&axis: &usize| !self.dropped.map_or(axis < leading, |axes| axes.contains(axis));
-        let axis_of = |place: usize| (0..self.shape.len()).filter(is_kept).nth(place);
-        self.inputs.is_inside(self.shape, axis_of(former)?, axis_of(latter)?)
-    }
+) -> impl Fn(&[usize], usize, usize) -> Option<bool> + 'a {
+    let is_kept = move |&axis: &usize| !dropped.map_or(axis < shape.len() - ndim, |axes| axes.contains(axis));
+    let axis_of = move |place: usize| (0..shape.len()).filter(is_kept).nth(place);
+    move |_, former, latter| inputs.is_inside(shape, axis_of(former)?, axis_of(latter)?)
 }
