@@ -50,16 +50,15 @@ pub(super) fn for_each_part<A: Clone>(
     // returns whether the elements are stored or few
     let mut visit = |bounds: &[Bounds]| {
         let mut visit_part = |part: &Source<'_, A>, sizes: &[usize]| {
-            let elements = part.as_slice();
-            let is_part = elements.is_some() || len(sizes) <= most;
+            let (elements, are_few) = (part.as_slice(), len(sizes) <= most);
             if let Some(elements) = elements {
                 then(elements, sizes, bounds);
-            } else if is_part {
+            } else if are_few {
                 let reserved = Reserved::new(IxDyn(sizes)).expect("memory for a part");
                 let elements = to_new(part, sizes, reserved, None, part.first());
                 then(elements.as_standard_layout().as_slice().expect("standard layout"), sizes, bounds);
             }
-            is_part
+            elements.is_some() || are_few
         };
         if order.is_sorted() && zip(bounds, shape).all(|(bounds, &size)| bounds.1 == size) {
             return visit_part(source, shape);

@@ -179,9 +179,8 @@ pub(super) fn sum_in_dim<A: SumElement, D: Dimension, T: TargetShape, X: Axes>(
     let result = sizes_only(target, builder)?;
     let order: D = placed_sum_order(shape, sizes(&result), axes, builder)?;
     let result = reserved(result, builder)?;
-    let whole = |axis: usize| (0, shape[axis]);
     let sum = |source: &Source<'_, A>, shape: &[usize]| to_new(source, shape, result, None, A::zero());
-    Ok(source.in_order(shape, sizes(&order), &whole, sum))
+    Ok(source.in_order(shape, sizes(&order), &|axis| (0, shape[axis]), sum))
 }
 
 /// Adds the sums of [`sum_in_dim`] to an array.
@@ -197,8 +196,7 @@ pub(super) fn add_sum_in_dim<A: SumElement, D: Dimension, E: Dimension, X: Axes>
     let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
     let order: D = placed_sum_order(shape, out.shape(), axes, builder)?;
-    let whole = |axis: usize| (0, shape[axis]);
-    source.in_order(shape, sizes(&order), &whole, |source, shape| {
+    source.in_order(shape, sizes(&order), &|axis| (0, shape[axis]), |source, shape| {
         into(source, shape, out, None, &A::zero(), Added);
     });
     Ok(())

@@ -89,9 +89,7 @@ impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Work for Part<'_, A, F
                 largest.extend_from_slice(&group[..width]);
             }
             if width == 1 {
-                let mut of_lane = largest[0].clone();
-                Self::search_lane(exceeds, group, &mut of_lane, &mut found[0], start);
-                largest[0] = of_lane;
+                largest[0] = Self::search_lane(exceeds, group, largest[0].clone(), &mut found[0], start);
                 continue;
             }
             let columns = zip(largest.chunks_mut(COLUMNS), found.chunks_mut(COLUMNS));
@@ -106,27 +104,26 @@ impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Work for Part<'_, A, F
 }
 
 impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Part<'_, A, F> {
-    /// Moves to the first NaN of a lane, or else to the first of its largest elements, if that exceeds the `largest` one so far.
+    /// Moves to the first NaN of a lane, or else to the first of its largest elements, if that exceeds the `largest` one so far. Returns
+    /// the largest one then.
     #[inline(always)]
-    fn search_lane(exceeds: F, lane: &[A], largest: &mut A, found: &mut usize, mut at: usize) {
+    fn search_lane(exceeds: F, lane: &[A], mut largest: A, found: &mut usize, mut at: usize) -> A {
         let is_next = |x: &A, largest: &A| exceeds(x, largest) | (x != x);
-        let mut search = |elements: &[A], at: usize| {
+        let mut search = |elements: &[A]| {
             // without a branch, the loop is vectorised
-            if elements.iter().fold(false, |any, x| any | is_next(x, largest)) {
+            if elements.iter().fold(false, |any, x| any | is_next(x, &largest)) {
                 for (at, x) in (at..).zip(elements) {
-                    if is_next(x, largest) && largest == largest {
-                        (*largest, *found) = (x.clone(), at);
+                    if is_next(x, &largest) && largest == largest {
+                        (largest, *found) = (x.clone(), at);
                     }
                 }
             }
+            at += elements.len();
         };
-        let chunks = lane.chunks_exact(CHUNK);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            search(chunk, at);
-            at += CHUNK;
-        }
-        search(rest, at);
+        let (chunks, rest) = lane.split_at(lane.len() / CHUNK * CHUNK);
+        chunks.chunks_exact(CHUNK).for_each(&mut search);
+        search(rest);
+        largest
     }
 
     /// Moves each lane to its element of a row, if that is NaN or exceeds the largest one so far.
