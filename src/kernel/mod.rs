@@ -81,10 +81,6 @@
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(
-    clippy::inline_always,
-    reason = "a function under a SIMD dispatch is compiled for the CPU if it is inlined"
-)]
-#![allow(
     clippy::needless_pass_by_value,
     reason = "methods that give access to a handle's elements consume it"
 )]

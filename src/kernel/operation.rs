@@ -7,20 +7,16 @@ use num_traits::Zero;
 /// An associative and commutative operation.
 ///
 /// Not exported; public because a hidden method of a public trait takes it.
-#[allow(missing_docs, reason = "not exported")]
+#[doc(hidden)]
 pub trait Operation<A>: Copy {
-    #[doc(hidden)]
     const IS_PLUS: bool = false;
 
     /// Whether the operation is inlined into loops.
-    #[doc(hidden)]
     const IS_INLINED: bool = true;
 
     /// Whether no other element can change a result, of an operation that has such results.
-    #[doc(hidden)]
     const IS_FINAL: Option<fn(&A) -> bool> = None;
 
-    #[doc(hidden)]
     fn apply(self, a: A, b: A) -> A;
 }
 

@@ -24,7 +24,7 @@ use ndarray::{ArrayRef, Dimension};
 ///
 /// # Safety
 /// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place.
-#[allow(missing_docs, reason = "not exported")]
+#[doc(hidden)]
 pub unsafe trait Elements {
     type Refs<'r>
     where
@@ -33,14 +33,12 @@ pub unsafe trait Elements {
     const COUNT: usize = Self::INFO.count;
 
     /// The facts that the untyped parts of the kernel need.
-    #[doc(hidden)]
     const INFO: ElementInfo;
 
     /// The element of each input: at `place` for the inputs in `MOVING`, and the first one for the others.
     ///
     /// # Safety
     /// Each pointer points to an element that is borrowed for `'r`; for the inputs in `MOVING`, to more than `place` of them.
-    #[doc(hidden)]
     unsafe fn refs_at<'r, const MOVING: u8>(at: &Pointers, place: usize) -> Self::Refs<'r>
     where
         Self: 'r;
@@ -49,7 +47,6 @@ pub unsafe trait Elements {
     ///
     /// # Safety
     /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has.
-    #[doc(hidden)]
     unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: InputSet, visit: &mut V);
 
     /// Combines the elements of `N` neighbours at each step of each panel.
@@ -57,7 +54,6 @@ pub unsafe trait Elements {
     /// # Safety
     /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output
     /// has `N` elements, which may be uninitialised unless `panels.is_added`.
-    #[doc(hidden)]
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
@@ -71,8 +67,8 @@ pub unsafe trait Elements {
 /// A function that changes an element of the output, from the elements of the inputs at its index.
 ///
 /// Not exported; public because [`Elements`] names it.
+#[doc(hidden)]
 pub trait Visit<T, E: Elements + ?Sized> {
-    #[doc(hidden)]
     fn visit(&mut self, out: &mut T, items: E::Refs<'_>);
 }
 
