@@ -20,7 +20,7 @@
 //!
 //! # Five ways through the kernel
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
-//! [`Plus`](operation::Plus). [`reduce::to_new`] allocates the result, and `reduce::run` looks up whether this crate has compiled
+//! [`Plus`](operation::Plus). [`reduce::to_new`] fills a result whose memory is reserved, and `reduce::run` looks up whether this crate has compiled
 //! the reductions of the element type. `reduce::reduce` chooses the way (see the table below). Where it is a nest, this is arranged
 //! by the input's strides. `store` halves its kept loops until the results fit into a block, and then `store_block` does what
 //! `block::next_step` says: copies inputs, halves a loop, or reduces a block. `block::results` combines the elements of a block as
@@ -29,7 +29,7 @@
 //!
 //! **A fused sum** takes the same way, in the order of the operand along whose nearest loop the fewest others have gaps. Its source
 //! has the closure as `ElementLoops`, whose panels read the operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each
-//! part of the nest (`Nest::with_copies`); a nest is halved until these copies fit into scratch. Short lanes that can become rows
+//! part of the nest (`Nest::with_copies`); a nest is halved until these copies have at most `COPIES_BYTES`. Short lanes that can become rows
 //! do (`turn_short_lanes`). Where gaps are left, a map fills the block's buffer.
 //!
 //! **A map** makes a nest of its output and operands ([`ShapePass`](nest::ShapePass)), arranges it by the output's strides, and
@@ -37,29 +37,30 @@
 //! loops (`Nest::visit_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::visit_tiles`).
 //!
 //! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up
-//! to two kept and two reduced loops. Results that are not written to a new array are stored by a second block.
+//! to two kept and two reduced loops. Results that are not written to a new array are stored by a second pass.
 //!
-//! **A copy** is a map of one operand, whose closure clones. Storing results is one too. Plain numbers are copied by the loops of
-//! `gather`, straight to the output, or in the tiles of a map where the orders differ: these are transposed in registers to L1.
+//! **A copy** is a map of one operand, whose closure clones. Plain numbers are copied by the loops of `gather`, straight to the
+//! output, or in the tiles of a map where the orders differ: these are transposed in registers to L1. Storing results is a map, too,
+//! by rows. New copies of contiguous arrays, and of elements with drop glue, are ndarray's.
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
-//! tiles in registers. Products of pairs of vectors are fused sums, or one product of matrices where many pairs share vectors.
+//! tiles in registers. Products of pairs of vectors are dot products or fused sums, or one product of matrices where many pairs share vectors.
 //!
 //! # The way of a reduction
-//! The first line that holds decides. `reduce::reduce` asks the lines down to the nest once for a reduction, and `ErasedNest::way`
-//! the others once for each part of a nest.
+//! The first line that holds decides. `reduce::to_new` asks the first one, `reduce::reduce` those down to the nest, and
+//! `ErasedNest::way` the others, for each part of a nest.
 //!
 //! | elements | the way |
 //! |---|---|
-//! | with drop glue, or large ones | one after the other, `reduce_owned` |
-//! | at most 64, or 512 that are computed or have gaps, or few rows | one block without a nest, `visit_few` |
+//! | with drop glue, without bytes, or large ones | one after the other, `reduce_owned` |
+//! | at most 64, or 512 of four bytes or more that are computed or have gaps, or few rows; lanes of at most 256 | one block without a nest, `visit_few` |
 //! | one for each result, on one thread | a map |
-//! | a slice of at most 4,096, in the order of the results | in place: one fold |
+//! | a slice of at most 4,096 and 64 KiB, in the order of the results | in place: one fold |
 //! | at most 4 KiB, or 4,096 of contiguous inputs, in that order | in order: one block of a nest that is not arranged |
 //! | others | a nest, arranged and halved, each part in one of the following ways |
 //! | neighbours of large arrays, whose rows are joined | along panels |
 //! | stored and contiguous in the order of the loops, in lanes or short rows | in place |
-//! | other lanes or rows of [`NARROW`](nest::NARROW) or more, with a row loop | along panels |
+//! | other rows of [`NARROW`](nest::NARROW) or more, and lanes of a cache line or more, with a row loop, of up to 16 bytes | along panels |
 //! | everything else | in place if it can be, or through a buffer |
 //!
 //! Panels and folds are two systems, because a panel reads operands at any strides and is compiled for each closure, while a fold
@@ -73,8 +74,8 @@
 //! identity is combined. [`Scratch`](memory::Scratch) is on the stack for few bytes and on the heap for more, and its size has
 //! bounds that do not depend on the arrays.
 //!
-//! On several threads, a pass is the same: its loops know the threads that may share them ([`Threads`](nest::Threads)), and a nest that is
-//! halved anyway runs its halves there.
+//! On several threads, a pass is the same: its loops know the threads that may share them ([`Threads`](nest::Threads)), and
+//! the halves of a reduction run there. A map is halved for threads alone.
 //!
 //! `unsafe` stands in [`nest`] (pointers), [`memory`] (uninitialised memory) and [`simd`] (CPU features, types), and outside the kernel in
 //! `view::raw`. Each opens with its invariant.

@@ -11,6 +11,11 @@ use ndarray::{Dimension, IxDyn, indices};
 /// The first index of a part along an axis, and its size.
 pub(super) type Bounds = (usize, usize);
 
+/// The bounds of all of a shape.
+pub(super) fn whole(shape: &[usize]) -> List<Bounds, 8> {
+    shape.iter().map(|&size| (0, size)).collect()
+}
+
 /// The axes of a shape without zeros, outermost first: as the inputs' in memory, but the joined ones next to each other, in ascending
 /// order, up to axes of size 1.
 pub(super) fn memory_order<A: Clone>(
@@ -46,7 +51,7 @@ pub(super) fn for_each_part<A: Clone>(
 ) {
     let len = |sizes: &[usize]| sizes.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
     let most = (BLOCK_BYTES / size_of::<A>().max(1)).max(1);
-    let mut bounds: List<Bounds, 8> = shape.iter().map(|&size| (0, size)).collect();
+    let mut bounds = whole(shape);
     // returns whether the elements are stored or few
     let mut visit = |bounds: &[Bounds]| {
         let mut visit_part = |part: &Source<'_, A>, sizes: &[usize]| {
@@ -63,7 +68,7 @@ pub(super) fn for_each_part<A: Clone>(
         if order.is_sorted() && zip(bounds, shape).all(|(bounds, &size)| bounds.1 == size) {
             return visit_part(source, shape);
         }
-        source.in_order(shape, order, &|axis| bounds[axis], visit_part)
+        source.in_order(shape, order, bounds, visit_part)
     };
     if visit(&bounds) {
         return;

@@ -63,7 +63,7 @@ pub(crate) trait ElementLoops<A>: Rows {
 /// [`ElementLoops`] for inputs with elements `E`.
 ///
 /// # Safety
-/// The object has these types. `rows` writes each slot, and `panels` each sum.
+/// The object has these types. `rows` writes each slot, and `panels` each sum if [`fits_panels`] holds.
 pub(crate) unsafe trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 
 /// A closure that is called through a shared reference.

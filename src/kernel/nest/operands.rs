@@ -146,7 +146,7 @@ impl<'a> RawInputs<'a> {
     }
 
     /// A part of the arrays with their axes, aligned at the right to those of `shape`, permuted: axis `order[i]` becomes axis `i`. `part`
-    /// has the first index and the size along each axis. Writes the sizes and strides to `axes`, one array after another.
+    /// has the first index and the size along each axis of the shape. Writes the sizes and strides to `axes`, one array after another.
     ///
     /// # Panics
     /// If an axis is named twice or left out, which might have no elements, or if the part is not within the shape.
@@ -154,13 +154,13 @@ impl<'a> RawInputs<'a> {
         &'x self,
         shape: &[usize],
         order: &[usize],
-        part: &dyn Fn(usize) -> (usize, usize),
+        part: &[(usize, usize)],
         axes: &'x mut (List<usize, 8>, List<isize, 8>),
     ) -> RawInputs<'x> {
         let (mut is_named, mut at) = (shape.iter().map(|_| false).collect::<List<_, 8>>(), self.at);
         for &axis in order {
             ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
-            let (start, len) = part(axis);
+            let (start, len) = part[axis];
             ensure(start <= shape[axis] && len <= shape[axis] - start, "a part past the end of an axis");
         }
         *axes = (List::new(), List::new());
@@ -169,7 +169,7 @@ impl<'a> RawInputs<'a> {
             for &axis in order {
                 let own = (axis + self.sizes[k].len()).checked_sub(shape.len());
                 let (size, stride) = own.map_or((1, 0), |i| (self.sizes[k][i], self.strides[k][i]));
-                let (start, len) = if size == shape[axis] { part(axis) } else { (0, size) };
+                let (start, len) = if size == shape[axis] { part[axis] } else { (0, size) };
                 let bytes = (start * self.info.sizes[k + 1]).cast_signed();
                 at[k] = at[k].wrapping_offset(stride.wrapping_mul(bytes));
                 axes.0.push(len);

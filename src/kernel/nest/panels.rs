@@ -27,8 +27,8 @@ use super::cut::{Block, for_each_index};
 use super::loops::{
     ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled, steps,
 };
-use crate::kernel::ensure;
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
+use crate::kernel::{ensure, fail};
 
 /// The bytes of joined rows. From memory, rows of 512 bytes to 2 KiB take 1.3 to 1.9 times as long (2026-11-27, Zen 4).
 const JOINED_ROW_BYTES: usize = 4 << 10;
@@ -110,6 +110,7 @@ impl PanelLoops {
     /// Visits the panels of the sums of `rows` at each step of the loop outside. Sums are written to the output or added to it.
     pub(super) fn rows(&self, first: &Pointers, rows: &Loop, is_added: bool, then: &mut Visit<'_>) {
         let (row, len) = (&self.neighbours, self.neighbours.len);
+        ensure(len >= NARROW, "rows that are shorter than a panel");
         let along_row = [WIDE, NARROW].map(|width| (width, scaled(&row.strides, width)));
         let (mut at, mut done) = (*first, 0);
         while done < self.outside.len {
@@ -180,6 +181,7 @@ impl PanelLoops {
     /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others, to which what is left of the lane is added.
     fn lanes(&self, first: &Pointers, then: &mut Visit<'_>) {
         let (lane, len, strides) = (&self.neighbours, self.neighbours.len, &self.neighbours.strides);
+        ensure(len >= NARROW, "lanes that are shorter than a panel");
         let width = lane_width(len);
         let (parts, steps, rest) = (len / (ROUNDS * width), len / width % ROUNDS, len % width / NARROW);
         let (mut part_strides, [mut wide_strides, mut step_strides]) =
@@ -325,7 +327,7 @@ impl ErasedNest {
         } else {
             self.loops[sum_loop.place].len = summed.len;
         }
-        let [outer @ .., neighbours] = &self.loops[..] else { return };
+        let [outer @ .., neighbours] = &self.loops[..] else { fail("no loop") };
         let moving = self.moving(neighbours);
         let (outer, outside) = match outer {
             [outer @ .., outside] => (outer, *outside),

@@ -319,7 +319,8 @@ impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
         let Way::Panels(sum_loop) = self.way else { fail("no sum loop") };
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
-        // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written.
+        // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written:
+        // with this way, `fits_panels` holds.
         unsafe {
             self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| element_loops.panels(at, panels));
             Written::new(len)

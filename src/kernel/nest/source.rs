@@ -55,17 +55,17 @@ impl<'a, A: Clone> Source<'a, A> {
     }
 
     /// Calls `then` with a part of the source and its shape. Their axes are permuted: axis `order[i]` becomes axis `i`. `part` has the
-    /// first index and the size of the part along each axis.
+    /// first index and the size of the part along each axis of the shape.
     pub(crate) fn in_order<R>(
         &self,
         shape: &[usize],
         order: &[usize],
-        part: &dyn Fn(usize) -> (usize, usize),
+        part: &[(usize, usize)],
         then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
     ) -> R {
         let mut axes = (List::new(), List::new());
         let inputs = &self.inputs.in_order(shape, order, part, &mut axes);
-        let shape: List<usize, 8> = order.iter().map(|&axis| part(axis).1).collect();
+        let shape: List<usize, 8> = order.iter().map(|&axis| part[axis].1).collect();
         then(&Source { inputs, ..self.clone() }, &shape)
     }
 
@@ -119,7 +119,8 @@ impl<'a, A: Clone> Source<'a, A> {
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
         let is_stored = self.is_stored() && self.prepare.is_none();
         let len = is_stored.then(|| self.inputs().standard_len(0))??;
-        // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type.
+        // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type, and
+        // `in_order` makes parts of these.
         Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
     }
 
