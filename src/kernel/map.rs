@@ -9,10 +9,10 @@
 //!
 //! | the nest | the block |
 //! |---|---|
-//! | up to two loops and few elements | all, without a nest |
+//! | up to two loops and few elements, twice [`ONE_BY_ONE`] at most without a row loop | all, without a nest |
 //! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
-//! | the same without a row loop, of plain numbers | a few rows, without a nest; inputs with gaps are copied to the stack |
 //! | a copy of up to [`SMALL_NEST`] plain numbers | all, in the order of the output's axes |
+//! | others of up to [`SMALL_NEST`] elements | the two innermost loops, most often one row: inputs with gaps are copied whole |
 //! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
@@ -57,9 +57,10 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    reserved.filled_by(Some(&|shape, one, other| inputs.is_inside(shape, one, other)), |out| {
-        visit_shape(ShapePass::fill(out, inputs, rows))
-    })
+    let is_inside = |shape: &_, one, other| inputs.is_inside(shape, one, other);
+    // inputs in standard layout give this layout
+    let order = if inputs.are_dense() { None } else { Some(&is_inside as _) };
+    reserved.filled_by(order, |out| visit_shape(ShapePass::fill(out, inputs, rows)))
 }
 
 /// A copy of an array in standard layout.
@@ -91,15 +92,15 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
 
 /// Visits few elements as one block, and others in a nest.
 pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
-    pass.visit_few(ONE_BY_ONE).unwrap_or_else(visit_large)
+    pass.visit_few(2 * ONE_BY_ONE).unwrap_or_else(visit_large)
 }
 
 #[inline(never)]
 pub(super) fn visit_large<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
     let mut erased = ErasedNest::new();
     let Some(mut nest) = pass.nest(&mut erased) else { return Written::default() };
-    if nest.is_copy() && steps_of(nest.loops()) <= SMALL_NEST {
-        return nest.copy();
+    if steps_of(nest.loops()) <= SMALL_NEST {
+        return nest.visit_whole();
     }
     nest.arrange(0);
     visit_nest(nest)
@@ -126,7 +127,7 @@ fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Writte
 
 fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
     match tile_of(&nest, nest.is_copy()) {
-        Some(tile) => nest.visit_tiles(&tile.steps, tile.bytes),
+        Some((steps, share)) => nest.visit_tiles(&steps, share),
         None if nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0) => nest.copy(),
         None => nest.visit_rows(),
     }
@@ -146,11 +147,8 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     Some((place, 2 * CACHE_LINE / distance(l)))
 }
 
-/// A tile: the most steps along each loop, and the most bytes of the copy of an input.
-struct Tile {
-    steps: Steps,
-    bytes: usize,
-}
+/// The most steps of a tile along each loop, and the most bytes of the copy of an input.
+type Tile = (Steps, usize);
 
 /// The tiles of a nest, or `None` if the two innermost loops serve.
 fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
@@ -159,7 +157,9 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
     // no input needs a copy. Measured on 2026-11-27 on a Xeon: rows of 8 to 31 take 0.1 to 1.1 of the time of tiles
     let is_read = nest.with_gaps(inner) == InputSet::NONE && nest.has_row_along(inner);
     let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
-    let (tile, row) = row_tile(nest);
+    let mut steps: Steps = loops.iter().map(|_| 1).collect();
+    let (share, most) = share(nest, sizes.len() - 1);
+    let (row, _) = join_row(nest, &mut steps, |_| most);
     // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy
     let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len >= NARROW && l.strides[k] == 0);
     let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
@@ -174,9 +174,9 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
     }
     // an element without bytes is contiguous and has stride 0 at once
     let is_copied = |k: usize| nest.is_plain(k) || sizes[k] > 0 && is_dense(&loops[row..], k, sizes[k]);
-    let are_many = row + 1 < loops.len() && steps_of(loops) >= ONE_BY_ONE;
-    let is_tile = if is_long { are_plain && !is_copy } else { are_many && (1..sizes.len()).all(is_copied) };
-    is_tile.then_some(tile)
+    let is_joined = row + 1 < loops.len() && (1..sizes.len()).all(is_copied);
+    let is_tile = if is_long { are_plain && !is_copy } else { is_joined };
+    is_tile.then_some((steps, share))
 }
 
 /// A tile of rows along the loop at `place`, of which `rows` fill cache lines of an input with gaps.
@@ -194,15 +194,7 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
     if row > place {
         steps[place] = loops[place].part(most / len);
     }
-    Tile { steps, bytes }
-}
-
-/// A tile of the innermost loops that form one row of the output, and the outermost of these.
-fn row_tile(nest: &ErasedNest) -> (Tile, usize) {
-    let mut steps = nest.loops().iter().map(|_| 1).collect::<Steps>();
-    let (bytes, most) = share(nest, nest.sizes().len() - 1);
-    let (row, _) = join_row(nest, &mut steps, |_| most);
-    (Tile { steps, bytes }, row)
+    (steps, bytes)
 }
 
 /// The bytes of one of `count` copies, and the largest elements that it holds.

@@ -7,12 +7,14 @@ use super::cut::{Block, for_each_index};
 use super::elements::{Inputs, Output};
 use super::gather::{To, copy_elements};
 use super::halves::{Invariant, Join};
-use super::loops::{ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_worth_halving, steps};
+use super::loops::{
+    ErasedNest, ErasedOperands, InputSet, Loop, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
+};
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
 use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
-use core::iter::zip;
+use core::cmp::Reverse;
 use core::marker::PhantomData;
 use core::mem::replace;
 use core::ptr::null_mut;
@@ -111,28 +113,28 @@ impl<'n, P: ReadsNest> Nest<'n, P> {
     ///
     /// # Panics
     /// If their elements are not plain numbers.
-    pub(crate) fn with_copies<'m>(self, copied: InputSet, scratch: &'m mut Scratch) -> Nest<'m, P>
-    where
-        'n: 'm,
-    {
-        let Nest { erased, pass } = self;
-        Nest { erased: Nest { erased, pass: () }.copy_inputs(copied, scratch), pass }
+    pub(crate) fn with_copies(self, copied: InputSet, scratch: &'n mut Scratch) -> Self {
+        let erased = Nest { erased: self.erased, pass: () }.copy_inputs(copied, false, scratch);
+        Nest { erased, pass: self.pass }
     }
 }
 
 impl<'n> Nest<'n, ()> {
-    /// The loops of [`with_copies`](Self::with_copies), which are compiled once for all passes.
-    fn copy_inputs(self, copied: InputSet, scratch: &'n mut Scratch) -> &'n mut ErasedNest {
-        let (erased, mut moving) = (self.erased, ErasedNest::new());
-        let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k)).sum());
+    /// The loops of [`with_copies`](Self::with_copies), which are compiled once for all passes. Elements that are read again are copied
+    /// again if copies are to be `whole`.
+    fn copy_inputs(self, copied: InputSet, whole: bool, scratch: &'n mut Scratch) -> &'n mut ErasedNest {
+        let (erased, moves) = (self.erased, |l: &Loop, k: usize| whole || l.strides[k] != 0);
+        let ErasedOperands { at, sizes, info, .. } = erased.operands;
+        let moving =
+            |loops: &Loops, k: usize| loops.iter().filter(|l| moves(l, k)).copied().collect::<Loops>();
+        let bytes = |loops: &Loops, k: usize| (steps(loops) * sizes[k]).next_multiple_of(CACHE_LINE);
+        let mut rest = scratch.bytes(copied.operands().map(|k| bytes(&moving(&erased.loops, k), k)).sum());
         for k in copied.operands() {
-            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k));
-            moving.copy_from(erased);
-            moving.loops.retain(|l| l.strides[k] != 0);
-            let ErasedOperands { at, info, .. } = moving.operands;
+            let moving = moving(&erased.loops, k);
+            let (copy, after) = rest.split_at_mut(bytes(&moving, k));
             // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
-            unsafe { copy_elements(&moving.loops, at[k], k, info, To::Memory(&mut *copy)) };
-            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.strides[k] != 0);
+            unsafe { copy_elements(&moving, at[k], k, info, To::Memory(&mut *copy)) };
+            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| moves(l, k));
             rest = after;
         }
         erased.merge();
@@ -183,6 +185,24 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         }
     }
 
+    /// Visits few indices: a copy is made at once; for others, inputs without a row loop are copied whole.
+    pub(crate) fn visit_whole(self) -> Written<'s> {
+        if self.is_copy() {
+            return self.copy();
+        }
+        let (Nest { erased, pass }, mut scratch) = (self, Scratch::new());
+        let size = erased.operands.sizes[0];
+        erased.loops.sort_unstable_by_key(|l| Reverse(l.strides[0]));
+        if !is_dense(&erased.loops, 0, size) {
+            erased.arrange(0);
+        }
+        // without rows of the output, elements are visited one by one
+        let is_row = erased.loops.last().is_some_and(|l| l.strides[0] == size.cast_signed());
+        let copied = if is_row { erased.to_copy() } else { InputSet::NONE };
+        let erased = Nest { erased, pass: () }.copy_inputs(copied, true, &mut scratch);
+        Nest { erased, pass }.visit_rows()
+    }
+
     /// Visits each index, in blocks of the two innermost loops.
     pub(crate) fn visit_rows(self) -> Written<'s> {
         let (rows, mut written) = (self.pass.rows, Written::default());
@@ -198,19 +218,16 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     }
 
     /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Inputs are copied for a tile if no row loop can read them
-    /// in place, to at most `most` bytes each. A tile is one row if the output is contiguous in it.
+    /// in place, to `share` bytes each, a multiple of a cache line. A tile is one row if the output is contiguous in it.
     ///
     /// # Panics
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
-    pub(crate) fn visit_tiles(self, tile: &[usize], most: usize) -> Written<'s> {
+    pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
-        let ErasedOperands { sizes, count: operands, info, .. } = self.erased.operands;
+        let ErasedOperands { count: operands, info, .. } = self.erased.operands;
         let (rows, mut written, mut scratch) = (self.pass.rows, Written::default(), Scratch::new());
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
-        let in_tile = zip(&*self.erased.loops, tile).map(|(l, &steps)| l.len.min(steps.max(1)));
-        let bytes = in_tile.fold(sizes.into_iter().max().unwrap_or(0), usize::saturating_mul);
-        let share = bytes.min(most).next_multiple_of(CACHE_LINE);
         let copies = scratch.bytes(share * (operands - 1));
         self.erased.for_each_tile(tile, &mut |part, tiles| {
             let copied = part.to_copy();
