@@ -147,11 +147,8 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     Some((place, 2 * CACHE_LINE / distance(l)))
 }
 
-/// The most steps of a tile along each loop, and the most bytes of the copy of an input.
-type Tile = (Steps, usize);
-
-/// The tiles of a nest, or `None` if the two innermost loops serve.
-fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
+/// The most steps of a tile along each loop, and the most bytes of the copy of an input; `None` if the two innermost loops serve.
+fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<(Steps, usize)> {
     let (loops, sizes) = (nest.loops(), nest.sizes());
     let inner = loops.last().filter(|inner| inner.strides[0] == sizes[0].cast_signed())?;
     // no input needs a copy. Measured on 2026-11-27 on a Xeon: rows of 8 to 31 take 0.1 to 1.1 of the time of tiles
@@ -180,7 +177,7 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<Tile> {
 }
 
 /// A tile of rows along the loop at `place`, of which `rows` fill cache lines of an input with gaps.
-fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> Tile {
+fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> (Steps, usize) {
     let (loops, sizes, mut steps) =
         (nest.loops(), nest.sizes(), nest.loops().iter().map(|_| 1).collect::<Steps>());
     let (last, gaps) = (loops.len() - 1, nest.with_gaps(&loops[loops.len() - 1]));

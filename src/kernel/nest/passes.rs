@@ -191,13 +191,12 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             return self.copy();
         }
         let (Nest { erased, pass }, mut scratch) = (self, Scratch::new());
-        let size = erased.operands.sizes[0];
         erased.loops.sort_unstable_by_key(|l| Reverse(l.strides[0]));
-        if !is_dense(&erased.loops, 0, size) {
+        if !is_dense(&erased.loops, 0, erased.sizes()[0]) {
             erased.arrange(0);
         }
         // without rows of the output, elements are visited one by one
-        let is_row = erased.loops.last().is_some_and(|l| l.strides[0] == size.cast_signed());
+        let is_row = erased.loops.last().is_some_and(|l| l.strides[0] == erased.sizes()[0].cast_signed());
         let copied = if is_row { erased.to_copy() } else { InputSet::NONE };
         let erased = Nest { erased, pass: () }.copy_inputs(copied, true, &mut scratch);
         Nest { erased, pass }.visit_rows()
