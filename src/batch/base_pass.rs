@@ -4,6 +4,7 @@ use super::Executor;
 use crate::kernel::map::{each, to_new};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, MapElement, SharedVisitor, Threads, Visit, Write};
+use crate::kernel::product::products_into;
 use crate::shape::sizes_mut;
 use crate::view::place;
 use ndarray::{Array, ArrayRef, ArrayView, Dimension, LinalgScalar};
@@ -133,6 +134,6 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         out: &mut ArrayRef<T, E>,
         executor: impl Executor<T, T, T>,
     ) {
-        executor.products()(out, operands, self.0);
+        products_into(out, operands, self.0, &executor.workers());
     }
 }

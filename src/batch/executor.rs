@@ -1,8 +1,8 @@
 //! Where batches are computed: on the calling thread or on several.
 
 use crate::kernel::nest::Threads;
-use crate::kernel::product::{par_products_into, products_into};
-use ndarray::{ArrayRef, Dimension, LinalgScalar};
+use crate::kernel::product::Workers;
+use ndarray::LinalgScalar;
 
 /// The calling thread computes the operations of a [`Batch`](crate::Batch).
 #[derive(Clone, Copy, Debug)]
@@ -11,9 +11,6 @@ pub struct Serial;
 /// Rayon's threads compute the operations of a [`Batch`](crate::Batch), made by [`par`](crate::Batch::par).
 #[derive(Clone, Copy, Debug)]
 pub struct Parallel;
-
-/// Writes products of matrices: takes the output, the operands, and the numbers of base axes of all.
-type Products<T, D, D2, E> = fn(&mut ArrayRef<T, E>, (&ArrayRef<T, D>, &ArrayRef<T, D2>), [usize; 3]);
 
 /// [`Serial`], or [`Parallel`] for types that threads can share: computes elements `T` from elements `A` and `A2`.
 ///
@@ -27,9 +24,9 @@ pub trait Executor<T, A, A2>: Copy {
     #[doc(hidden)]
     fn threads(self) -> Option<Threads<T, (A, A2)>>;
 
-    /// The function for products of matrices.
+    /// What computes parts of products.
     #[doc(hidden)]
-    fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
+    fn workers(self) -> Workers<T>
     where
         T: LinalgScalar;
 }
@@ -39,11 +36,11 @@ impl<T, A, A2> Executor<T, A, A2> for Serial {
         None
     }
 
-    fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
+    fn workers(self) -> Workers<T>
     where
         T: LinalgScalar,
     {
-        products_into
+        Workers::serial()
     }
 }
 
@@ -52,10 +49,10 @@ impl<T: Send + Sync, A: Send + Sync, A2: Send + Sync> Executor<T, A, A2> for Par
         Some(Threads::new())
     }
 
-    fn products<D: Dimension, D2: Dimension, E: Dimension>(self) -> Products<T, D, D2, E>
+    fn workers(self) -> Workers<T>
     where
         T: LinalgScalar,
     {
-        par_products_into
+        Workers::parallel()
     }
 }

@@ -2,12 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+use super::sides::TERMS;
 use alloc::vec::Vec;
 use ndarray::LinalgScalar;
 
-/// The most terms of a tile that are added one after the other, and the fewest terms of a dot product that are added pairwise.
-/// The order of fewer terms costs no accuracy.
-pub(super) const TERMS: usize = 64;
 /// Rows of a tile.
 const ROWS: usize = 4;
 
