@@ -423,3 +423,18 @@ fn across_axes() {
     assert_eq!(found.results, [p("2x3x1")]); // the batches force m to be 1
     assert_eq!(joint([1, 3, 1]), Some(3));
 }
+
+#[test]
+fn every_operation_is_filled() {
+    let (_, variants) = include_str!("../../src/partial/shape_op.rs").split_once("pub enum ShapeOp").unwrap();
+    let (variants, _) = variants.split_once("\n}\n").unwrap();
+    // the doc comments of a field are further in
+    let lines = variants.lines().filter_map(|line| line.strip_prefix("    "));
+    let lines = lines.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
+    let word = |text: &'static str| text.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+    let cases: Vec<&str> = include_str!("fillings.rs").split("ShapeOp::").map(word).collect();
+    let names: Vec<&str> = lines.map(word).collect();
+    assert!(names.len() > 10, "operations: {names:?}");
+    let missing: Vec<_> = names.iter().filter(|name| !cases.contains(name)).collect();
+    assert!(missing.is_empty(), "no case here for `ShapeOp` of {missing:?}");
+}
