@@ -70,7 +70,7 @@ impl<'p, 's> ShapePass<'p, 's> {
         let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs, most) else {
             return Err(self);
         };
-        // SAFETY: The block leads to the elements at each index of the shape. They have the types of `rows`.
+        // SAFETY: The block leads to the elements at each index of the shape, and to each output once. They have the types of `rows`.
         unsafe {
             if count > 0 {
                 self.pass.rows.rows(&block);
@@ -132,7 +132,7 @@ impl<'n> Nest<'n, ()> {
         for k in copied.operands() {
             let moving = moving(&erased.loops, k);
             let (copy, after) = rest.split_at_mut(bytes(&moving, k));
-            // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line. The nest borrows the scratch.
+            // SAFETY: By the invariant, the inputs are borrowed. A copy is as aligned as its elements. The nest borrows the scratch.
             unsafe { copy_elements(&moving, at[k], k, info, To::Memory(&mut *copy)) };
             erased.set_dense(k, copy.as_mut_ptr().cast(), |l| moves(l, k));
             rest = after;
@@ -246,7 +246,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
                 for k in copied.operands() {
                     if replace(&mut copies_of[k], first[k]) != first[k] {
                         let copy = &mut copies[(k - 1) * share..][..share];
-                        // SAFETY: By the invariant, the inputs are borrowed. A copy begins with a cache line.
+                        // SAFETY: By the invariant, the inputs are borrowed. A copy is as aligned as its elements.
                         unsafe { copy_elements(&part.loops, first[k], k, info, To::Memory(copy)) };
                     }
                 }
