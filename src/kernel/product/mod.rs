@@ -5,7 +5,7 @@
 //! | way | for | order of addition |
 //! |---|---|---|
 //! | packed | contiguous operands of small matrices, in one call for all: of 2 to 7 rows and columns, and such with a vector; *narrow*, a column of fewer than 64 terms; *tiles* of each; *dots*, pairs of vectors | in the order of the terms; as tiles; dots pairwise |
-//! | sums | one term of many results; few multiplications with gaps; other pairs of vectors; matrices of 64 terms or more with vectors; one matrix with gaps and a vector: sums of a closure's results, which need no copies | that of sums: pairwise |
+//! | sums | one term, for vectors with gaps or that broadcast; few multiplications with gaps; other pairs of vectors; matrices of 64 terms or more with vectors; one matrix with gaps and a vector: sums of a closure's results, which need no copies | that of sums: pairwise |
 //! | copied | small matrices with gaps: some at a time are packed in copies | as packed |
 //! | joined | everything else: the largest matrices that strides allow, one after the other | see below |
 //!
@@ -62,10 +62,11 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
     axes: [usize; 3],
     workers: &Workers<T>,
 ) {
-    let way = Way::of(out, (a, b), axes);
+    let (shapes, factors) = ([a.shape(), b.shape()], a.as_slice().zip(b.as_slice()));
+    let way = Way::of(out, (a, b), axes, factors.is_some());
     match way {
-        Way::Packed(multiply) if !workers.share(out.len(), a.shape()) => {
-            packed_into(out, (a, b), axes, multiply);
+        Way::Packed(multiply) if !workers.share(out.len(), shapes[0]) => {
+            packed_into(out, factors, shapes, axes, multiply);
         }
         Way::Sums if axes == VECTORS => sum(out, (a, b), &workers.terms),
         _ => {
@@ -96,22 +97,23 @@ impl<T: LinalgScalar> Way<T> {
         out: &ArrayRef<T, E>,
         (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
         axes: [usize; 3],
+        are_contiguous: bool,
     ) -> Self {
         let (shapes, are_vectors) = ([a.shape(), b.shape()], axes == VECTORS);
         let sides @ [_, terms, _] = sides(shapes, axes);
         let count = out.len().saturating_mul(terms);
         let are_joined = count > LIBRARY_MULTIPLICATIONS && are_joined::<T>(shapes, axes, sides);
-        let are_contiguous =
-            count > 0 && a.is_standard_layout() && b.is_standard_layout() && out.is_standard_layout();
+        let are_contiguous = are_contiguous && count > 0 && out.is_standard_layout();
         let are_repeated = || a.strides().last() == Some(&0) && b.strides().last() == Some(&0);
         let is_packed = if are_vectors { terms < LIBRARY_MULTIPLICATIONS } else { is_small::<T>(sides) };
-        let is_packed = is_packed && (terms > 1 || count <= FEW) && !are_joined;
+        let is_packed = is_packed && !are_joined;
         // one matrix is read as it lies
-        let are_sums = are_vectors || axes[2] == 1 && terms >= TERMS || out.ndim() == 1 && !are_contiguous;
+        let are_read = terms >= TERMS || out.ndim() == 1 && !are_contiguous;
+        let are_sums = are_vectors || axes[2] == 1 && are_read;
         let way = if are_vectors { each_product::<T, Dots> } else { way_for(sides) };
         if is_packed && are_contiguous {
             Self::Packed(way)
-        } else if terms == 1 || count <= FEW || are_sums && !are_joined && !are_repeated() {
+        } else if terms == 1 && axes[0] < 2 || count <= FEW || are_sums && !are_joined && !are_repeated() {
             Self::Sums
         } else if is_packed && !are_vectors {
             Self::Copied(way)
@@ -188,17 +190,18 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
                 sum(&mut self.out, (&a, &b), &workers.terms);
             }
             Way::Packed(multiply) if !workers.share(self.out.len(), self.a.shape()) => {
-                packed_into(&mut self.out, (&self.a, &self.b), self.axes, multiply);
+                self.packed(multiply);
             }
             Way::Copied(multiply)
                 if self.a.len() + self.b.len() + self.out.len() <= 8 * LIBRARY_MULTIPLICATIONS =>
             {
                 let (a, b) = (contiguous(&self.a), contiguous(&self.b));
+                let of = |out| Products { out, a: a.view(), b: b.view(), ..self };
                 if self.out.is_standard_layout() {
-                    return packed_into(&mut self.out, (&a, &b), self.axes, multiply);
+                    return of(self.out).packed(multiply);
                 }
                 let mut products = Array::zeros(self.out.raw_dim());
-                packed_into(&mut products, (&a, &b), self.axes, multiply);
+                of(products.view_mut()).packed(multiply);
                 copy_into(&mut self.out, &products);
             }
             // one small product has fewer elements, so there are several
@@ -206,6 +209,12 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
             Way::Joined => self.joined().each(8 * workers.count, workers),
             Way::Each(parts) => self.each(parts, workers),
         }
+    }
+
+    /// Computes products of contiguous operands.
+    fn packed(mut self, multiply: PackedWay<T>) {
+        let (factors, shapes) = (self.a.as_slice().zip(self.b.as_slice()), [self.a.shape(), self.b.shape()]);
+        packed_into(&mut self.out, factors, shapes, self.axes, multiply);
     }
 
     /// The factors with their terms along an axis after those of the result.

@@ -14,13 +14,13 @@ use ndarray::{ArrayRef, Dimension, LinalgScalar};
 pub(super) type PackedWay<T> = for<'m> fn(Packed<'m, T>);
 
 /// Computes products of contiguous operands.
-pub(super) fn packed_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimension>(
-    out: &mut ArrayRef<T, E>,
-    (a, b): (&ArrayRef<T, D>, &ArrayRef<T, D2>),
+pub(super) fn packed_into<T: LinalgScalar, D: Dimension>(
+    out: &mut ArrayRef<T, D>,
+    factors: Option<(&[T], &[T])>,
+    shapes: [&[usize]; 2],
     axes: [usize; 3],
     way: PackedWay<T>,
 ) {
-    let shapes = [a.shape(), b.shape()];
     let sides = sides(shapes, axes);
     let mut batch = Batch::new();
     let mut steps = [sides[0] * sides[1], sides[1] * sides[2]];
@@ -34,7 +34,7 @@ pub(super) fn packed_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dimen
         }
         steps = [0, 1].map(|k| steps[k] * own[k]);
     }
-    if let (Some(a), Some(b), Some(out)) = (a.as_slice(), b.as_slice(), out.as_slice_mut()) {
+    if let (Some((a, b)), Some(out)) = (factors, out.as_slice_mut()) {
         way(Packed { a, b, out, sides, batch: &batch });
     }
 }

@@ -15,17 +15,20 @@ pub(super) const TERMS: usize = 64;
 pub(super) const VECTORS: [usize; 3] = [0, 1, 1];
 
 /// The sides of a product, by the shapes of its operands.
+#[inline]
 pub(super) fn sides(shapes: [&[usize]; 2], axes: [usize; 3]) -> [usize; 3] {
     let size = |k: usize, from_end: usize| shapes[k].iter().rev().nth(from_end).copied().unwrap_or(0);
     [if axes[1] == 2 { size(0, 1) } else { 1 }, size(0, 0), if axes[2] == 2 { size(1, 0) } else { 1 }]
 }
 
 /// The multiplications of a product.
+#[inline]
 pub(super) fn multiplications(sides: [usize; 3]) -> usize {
     sides.into_iter().fold(1, usize::saturating_mul)
 }
 
 /// Whether tiles of such matrices take less time than what comes before and after them for each product.
+#[inline]
 pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
     let [rows, terms, columns] = sides;
     (1..=LIBRARY_MULTIPLICATIONS).contains(&multiplications(sides))
@@ -34,6 +37,7 @@ pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
 }
 
 /// Whether the library has loops for the type and may be faster.
+#[inline]
 pub(super) fn suits_library<T: 'static>(sides: [usize; 3]) -> bool {
     [TypeId::of::<f32>(), TypeId::of::<f64>()].contains(&TypeId::of::<T>())
         && sides.iter().all(|&side| side >= LIBRARY_SIDE)
