@@ -57,9 +57,9 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
-    let is_inside = |shape: &_, one, other| inputs.is_inside(shape, one, other);
+    let order = inputs.order();
     // inputs in standard layout give this layout
-    let order = if inputs.are_dense() { None } else { Some(&is_inside as _) };
+    let order = if inputs.are_dense() { None } else { Some(&order as _) };
     reserved.filled_by(order, |out| visit_shape(ShapePass::fill(out, inputs, rows)))
 }
 

@@ -43,8 +43,8 @@ where
     if means.is_empty() {
         return Ok(means);
     }
-    let order = |shape: &[usize], one, other| Inputs::from((&*means,)).is_inside(shape, one, other);
-    let mut sums = reserved(result, builder)?.filled(Some(&order), A::zero());
+    let of_means = Inputs::from((&*means,));
+    let mut sums = reserved(result, builder)?.filled(Some(&of_means.order()), A::zero());
     let count = reduced.named().map(|axis| shape[axis]).product();
     let freedom = A::from_usize(count).map(|count| count - ddof).filter(|freedom| *freedom > A::zero());
     let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");

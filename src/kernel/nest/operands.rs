@@ -133,6 +133,11 @@ impl<'a> RawInputs<'a> {
         }
     }
 
+    /// The order of the axes of these arrays in memory.
+    pub(crate) fn order(&self) -> impl Fn(&[usize], usize, usize) -> Option<bool> {
+        |shape, former, latter| self.is_inside(shape, former, latter)
+    }
+
     /// Whether `former` has the smaller stride in all arrays that move along both axes.
     pub(crate) fn is_inside(&self, shape: &[usize], former: usize, latter: usize) -> Option<bool> {
         let mut inside = None;
