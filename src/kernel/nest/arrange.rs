@@ -117,13 +117,13 @@ impl ErasedNest {
     pub(crate) fn read_again(&self) -> (InputSet, usize) {
         let gaps = self.loops.last().map_or(InputSet::NONE, |inner| self.with_gaps(inner));
         let copied = InputSet::of(self.operands.count - 1, |k| gaps.contains(k) && self.reads(k) > 1);
-        (copied, copied.operands().map(|k| self.copy_bytes(k)).fold(0, usize::saturating_add))
+        (copied, copied.operands().map(|k| self.copy_bytes(k, false)).fold(0, usize::saturating_add))
     }
 
-    /// The bytes of a copy of input `k`, in whole cache lines.
-    pub(super) fn copy_bytes(&self, k: usize) -> usize {
-        let moving = self.loops.iter().filter(|l| l.strides[k] != 0).map(|l| l.len);
-        let bytes = moving.fold(self.operands.sizes[k], usize::saturating_mul);
+    /// The bytes of a copy of input `k`, in whole cache lines. Elements that are read again are copied again if it is `whole`.
+    pub(super) fn copy_bytes(&self, k: usize, whole: bool) -> usize {
+        let lens = self.loops.iter().filter(|l| whole || l.strides[k] != 0).map(|l| l.len);
+        let bytes = lens.fold(self.operands.sizes[k], usize::saturating_mul);
         bytes.div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE)
     }
 
@@ -153,7 +153,8 @@ impl ErasedNest {
     /// The output, or, of the inputs, the first one along whose nearest loop the fewest of them have gaps.
     fn leading(&self, first: usize) -> usize {
         let gaps = |k: usize| {
-            let near = self.loops.iter().filter(|l| l.strides[k] != 0).min_by_key(|l| l.strides[k]);
+            let near =
+                self.loops.iter().filter(|l| l.strides[k] != 0).min_by_key(|l| l.strides[k].unsigned_abs());
             near.map_or(OPERANDS, |near| self.with_gaps(near).operands().count())
         };
         let last = if first == 0 { 1 } else { self.operands.count };

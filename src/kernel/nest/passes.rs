@@ -12,7 +12,7 @@ use super::loops::{
 };
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
+use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::cmp::Reverse;
 use core::marker::PhantomData;
@@ -123,18 +123,16 @@ impl<'n> Nest<'n, ()> {
     /// The loops of [`with_copies`](Self::with_copies), which are compiled once for all passes. Elements that are read again are copied
     /// again if copies are to be `whole`.
     fn copy_inputs(self, copied: InputSet, whole: bool, scratch: &'n mut Scratch) -> &'n mut ErasedNest {
-        let (erased, moves) = (self.erased, |l: &Loop, k: usize| whole || l.strides[k] != 0);
-        let ErasedOperands { at, sizes, info, .. } = erased.operands;
-        let moving =
-            |loops: &Loops, k: usize| loops.iter().filter(|l| moves(l, k)).copied().collect::<Loops>();
-        let bytes = |loops: &Loops, k: usize| (steps(loops) * sizes[k]).next_multiple_of(CACHE_LINE);
-        let mut rest = scratch.bytes(copied.operands().map(|k| bytes(&moving(&erased.loops, k), k)).sum());
+        let erased = self.erased;
+        let ErasedOperands { at, info, .. } = erased.operands;
+        let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k, whole)).sum());
         for k in copied.operands() {
-            let moving = moving(&erased.loops, k);
-            let (copy, after) = rest.split_at_mut(bytes(&moving, k));
+            let is_copied = |l: &Loop| whole || l.strides[k] != 0;
+            let loops: Loops = erased.loops.iter().filter(|l| is_copied(l)).copied().collect();
+            let (copy, after) = rest.split_at_mut(erased.copy_bytes(k, whole));
             // SAFETY: By the invariant, the inputs are borrowed. A copy is as aligned as its elements. The nest borrows the scratch.
-            unsafe { copy_elements(&moving, at[k], k, info, To::Memory(&mut *copy)) };
-            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| moves(l, k));
+            unsafe { copy_elements(&loops, at[k], k, info, To::Memory(&mut *copy)) };
+            erased.set_dense(k, copy.as_mut_ptr().cast(), is_copied);
             rest = after;
         }
         erased.merge();
