@@ -1,7 +1,7 @@
 //! Draws the figures of the guide from real views: the elements of each array are their own indices, so each cell of a
 //! result knows the element that it reads.
 //!
-//! `cargo run --example figures` writes them into `src/guide`; `cargo test` fails where a file differs.
+//! `cargo run --example figures` writes those that differ into `src/guide`; `cargo test` fails where a file differs.
 
 mod svg;
 #[path = "../usage/mod.rs"]
@@ -24,13 +24,15 @@ fn main() {
     }
 }
 
+/// Writes each figure whose file differs: what includes the others need not be compiled again.
 fn write_into(guide: &Path, figures: &[(&str, String)]) -> Result<(), Box<dyn Error>> {
-    let write = |name: &str, text: &str| {
-        println!("{name:<24} {:>6} bytes", text.len());
-        fs::write(guide.join(name), text).map_err(|error| format!("{name}: {error}"))
-    };
     for (name, figure) in figures {
-        write(name, figure)?;
+        let file = guide.join(name);
+        let is_kept = fs::read(&file).is_ok_and(|bytes| bytes == figure.as_bytes());
+        println!("{name:<24} {:>6} bytes{}", figure.len(), if is_kept { "" } else { ", written" });
+        if !is_kept {
+            fs::write(&file, figure).map_err(|error| format!("{name}: {error}"))?;
+        }
     }
     Ok(())
 }
