@@ -19,6 +19,7 @@ use ndarray_broadcast::{
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
+use std::process::Command;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -434,6 +435,26 @@ fn repeated_elements_take_no_memory() {
         }
     }
     assert!(refused >= 225, "{refused} refused");
+}
+
+/// The elements of a closure's results are computed part by part, in memory of a constant size. No panic unwinds where there is none.
+#[test]
+fn without_memory_for_a_part_the_program_ends() {
+    const CHILD: &str = "WITHOUT_MEMORY_FOR_A_PART";
+    if std::env::var_os(CHILD).is_some() {
+        let x = Array::<f64, _>::ones((64, 64));
+        // a panic's message would need memory
+        std::panic::set_hook(Box::new(|_| std::process::exit(1)));
+        LIMIT.set(1 << 10);
+        drop(ndarray_broadcast::fused((&x, &x), |x, y| x * y).argmax_axes(1));
+        LIMIT.set(usize::MAX);
+        return;
+    }
+    let program = std::env::current_exe().expect("this program");
+    let arguments = ["without_memory_for_a_part_the_program_ends", "--exact", "--nocapture"];
+    let ended = Command::new(program).args(arguments).env(CHILD, "1").output().expect("the program runs");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("memory allocation of 32768 bytes failed"), "{}: {said}", ended.status);
 }
 
 #[test]

@@ -59,8 +59,7 @@ pub(super) fn for_each_part<A: Clone>(
             if let Some(elements) = elements {
                 then(elements, sizes, bounds);
             } else if are_few {
-                let reserved = Reserved::new(IxDyn(sizes)).expect("memory for a part");
-                let elements = to_new(part, sizes, reserved, None, part.first());
+                let elements = to_new(part, sizes, Reserved::scratch(IxDyn(sizes)), None, part.first());
                 then(elements.as_standard_layout().as_slice().expect("standard layout"), sizes, bounds);
             }
             elements.is_some() || are_few

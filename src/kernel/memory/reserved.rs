@@ -45,6 +45,11 @@ impl<A, D: Dimension> Reserved<A, D> {
         if fits { Ok(Self { shape, elements }) } else { Err(shape) }
     }
 
+    /// Memory for elements that the pass alone reads, at most as many as scratch has: the program ends where there is none.
+    pub(crate) fn scratch(shape: D) -> Self {
+        Self { elements: Vec::with_capacity(shape.size()), shape }
+    }
+
     #[inline(always)]
     pub(crate) fn shape(&self) -> &[usize] {
         self.shape.slice()

@@ -21,7 +21,6 @@ pub(crate) use block::fill;
 use block::{BlockShape, Step, halved_loop, next_step, push_axes, results, scratch_len};
 use fold::fold;
 
-use super::fail;
 use super::map::{visit_large, visit_shape};
 use super::memory::{BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
@@ -94,8 +93,7 @@ pub(crate) fn to_one<A: Clone>(source: &Source<'_, A>, shape: &[usize], empty: A
         let mut memory = Buffer::<1>::new();
         return memory.vec(1).filled(1, |slot| run(Job::to_one(source, shape, slot)))[0].clone();
     }
-    let reserved = Reserved::new(Ix0()).unwrap_or_else(|_| fail("no memory for an element"));
-    to_new(source, shape, reserved, None, empty).into_scalar()
+    to_new(source, shape, Reserved::scratch(Ix0()), None, empty).into_scalar()
 }
 
 /// Runs a reduction of elements that [can leak](can_leak), as this crate has compiled it for them, if it has.

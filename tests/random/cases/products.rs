@@ -5,7 +5,7 @@ use crate::cases::copies::stretched;
 use crate::cases::elements::{Element, Newtype, Three, Wide};
 use crate::cases::layouts::{Output, check, codes, scrambled};
 use common::{Choices, Layout, Strided, is_thorough, products, sample};
-use ndarray::{Array, Dimension, LinalgScalar};
+use ndarray::{Array, Array2, Array3, Dimension, LinalgScalar};
 use ndarray_broadcast::base_op;
 use ndarray_broadcast::prelude::*;
 use num_complex::Complex;
@@ -297,6 +297,11 @@ pub(crate) fn of_each_size(input: &mut Input<'_>) {
             }
         }
     }
+    // of equal terms, with a matrix that all share: the products are rows of one that is transposed
+    let (rows, columns) = (Array2::from_elem((9, 1), First(2.0)), Array3::from_elem((40, 1, 1), First(7.0)));
+    let a = rows.broadcast((9, 30)).expect("30 equal columns");
+    let product = a.matmul(&columns.broadcast((40, 30, 1)).expect("30 equal rows")).expect("a product");
+    assert!(product.dim() == (40, 9, 1) && product.iter().all(|sum| sum.code() == 60), "{product:?}");
 }
 
 /// Element by element: the base of a product is the product of scalars.
