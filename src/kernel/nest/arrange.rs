@@ -120,9 +120,9 @@ impl ErasedNest {
         (copied, copied.operands().map(|k| self.copy_bytes(k, false)).fold(0, usize::saturating_add))
     }
 
-    /// The bytes of a copy of input `k`, in whole cache lines. Elements that are read again are copied again if it is `whole`.
+    /// The bytes of a copy of input `k`, in whole cache lines.
     pub(super) fn copy_bytes(&self, k: usize, whole: bool) -> usize {
-        let lens = self.loops.iter().filter(|l| whole || l.strides[k] != 0).map(|l| l.len);
+        let lens = self.loops.iter().filter(|l| l.is_copied(k, whole)).map(|l| l.len);
         let bytes = lens.fold(self.operands.sizes[k], usize::saturating_mul);
         bytes.div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE)
     }

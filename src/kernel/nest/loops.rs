@@ -42,6 +42,11 @@ impl Loop {
         if (1..vector).contains(&(self.len % whole)) { equal } else { whole }
     }
 
+    /// Whether a copy of operand `k` has these steps: those along which it stays are only in a copy that is `whole`.
+    pub(super) fn is_copied(&self, k: usize, whole: bool) -> bool {
+        whole || self.strides[k] != 0
+    }
+
     /// Whether a step is as long as all of `inner`, in the first `count` operands.
     #[inline]
     pub(super) fn continues(&self, inner: &Self, count: usize) -> bool {

@@ -8,7 +8,7 @@ use super::elements::{Inputs, Output};
 use super::gather::{To, copy_elements};
 use super::halves::{Invariant, Join};
 use super::loops::{
-    ErasedNest, ErasedOperands, InputSet, Loop, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
+    ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
 };
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
@@ -127,12 +127,11 @@ impl<'n> Nest<'n, ()> {
         let ErasedOperands { at, info, .. } = erased.operands;
         let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k, whole)).sum());
         for k in copied.operands() {
-            let is_copied = |l: &Loop| whole || l.strides[k] != 0;
-            let loops: Loops = erased.loops.iter().filter(|l| is_copied(l)).copied().collect();
+            let loops: Loops = erased.loops.iter().filter(|l| l.is_copied(k, whole)).copied().collect();
             let (copy, after) = rest.split_at_mut(erased.copy_bytes(k, whole));
             // SAFETY: By the invariant, the inputs are borrowed. A copy is as aligned as its elements. The nest borrows the scratch.
             unsafe { copy_elements(&loops, at[k], k, info, To::Memory(&mut *copy)) };
-            erased.set_dense(k, copy.as_mut_ptr().cast(), is_copied);
+            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.is_copied(k, whole));
             rest = after;
         }
         erased.merge();
