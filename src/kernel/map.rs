@@ -9,7 +9,7 @@
 //!
 //! | the nest | the block |
 //! |---|---|
-//! | up to two loops and few elements, twice [`ONE_BY_ONE`] at most without a row loop | all, without a nest |
+//! | few elements, eight times [`ONE_BY_ONE`] at most without a row loop | all, in blocks of two loops, without a nest |
 //! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
 //! | a copy of up to [`SMALL_NEST`] plain numbers | all, in the order of the output's axes |
 //! | others of up to [`SMALL_NEST`] elements | the two innermost loops, most often one row: inputs with gaps are copied whole |
@@ -58,8 +58,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
     rows: &dyn FillsOf<R, E>,
 ) -> Array<R, D> {
     let order = inputs.order();
-    // inputs in standard layout give this layout
-    let order = if inputs.are_dense() { None } else { Some(&order as _) };
+    let order = inputs.unless_in_order(reserved.shape().len(), &order);
     reserved.filled_by(order, |out| visit_shape(ShapePass::fill(out, inputs, rows)))
 }
 
@@ -92,7 +91,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
 
 /// Visits few elements as one block, and others in a nest.
 pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
-    pass.visit_few(2 * ONE_BY_ONE).unwrap_or_else(visit_large)
+    pass.visit_few(8 * ONE_BY_ONE).unwrap_or_else(visit_large)
 }
 
 #[inline(never)]

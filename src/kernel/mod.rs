@@ -37,7 +37,7 @@
 //! loops (`Nest::visit_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::visit_tiles`).
 //!
 //! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up
-//! to two kept and two reduced loops. Results that are not written to a new array are stored by a second pass.
+//! to two kept and two reduced loops, at each index of further ones. Results that are not written to a new array are stored by a second pass.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Plain numbers are copied by the loops of `gather`, straight to the
 //! output, or in the tiles of a map where the orders differ: these are transposed in registers to L1. Storing results is a map, too,

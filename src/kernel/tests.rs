@@ -3,9 +3,9 @@
 use super::ensure;
 use super::memory::{Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
-    Added, AxisSelection, BaseInputs, Cloned, Compiled, Elements, ErasedNest, FoldLoops, Inputs, Job, Loop,
-    MapElement, MapReduce, Nest, Output, Reduction, RowPass, ShapePass, SharedVisitor, Source, Visit,
-    Visitor, Write, compiled_for, copy_share, for_each_base, steps,
+    Added, AxisSelection, BaseInputs, Cloned, Compiled, ContiguousAxes, Elements, ErasedNest, FoldLoops,
+    Inputs, Job, Loop, MapElement, MapReduce, Nest, Output, Reduction, RowPass, ShapePass, SharedVisitor,
+    Source, Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::fill;
@@ -442,11 +442,11 @@ fn panics_of_closures_leak_what_was_written() {
     }
 }
 
-/// Has a reduction to an array of 2x3 fill `len` slots with these strides instead.
-fn in_order(source: &Source<'_, u8>, len: usize, strides: &[isize]) -> usize {
+/// Has a reduction to an array of 2x3 fill `len` slots along these axes instead.
+fn in_order(source: &Source<'_, u8>, len: usize, axes: &ContiguousAxes<'_>) -> usize {
     let (mut out, store) = (Array::from_elem([2, 3], 0_u8), SharedVisitor::shared(Cloned));
     let job = Job::to_elements(source, &[2, 3], None, Output::of(&mut out), &store);
-    filled::<u8>(len, |slots| match job.filling(slots, strides).into_slots() {
+    filled::<u8>(len, |slots| match job.filling(slots, axes).into_slots() {
         Ok(slots) => Written::appended(slots, |results| results.extend(&vec![0; len])),
         Err(_) => Written::default(),
     })
@@ -459,21 +459,18 @@ fn numbers_that_lie_panic() {
     let inputs = &Inputs::from((&*x,));
     let loops = FoldLoops::new(Cloned, First);
     let (firsts, numbers) = (MapReduce::new(Cloned, First), "not a slot for each element");
+    let axes = ContiguousAxes::new(&[2, 3], None);
     for source in [Source::stored(inputs, &loops, None), Source::fused(inputs, &firsts, &loops)] {
         for len in [0, 1, 2, 4, 5, 7] {
             let fill = || with_nest(&source, |nest| filled(len, |slots| fill(nest, slots)).len());
             assert_eq!(panic_of(fill), numbers, "{len}");
-            assert_eq!(panic_of(|| in_order(&source, len, &[3, 1])), numbers, "{len}");
+            assert_eq!(panic_of(|| in_order(&source, len, &axes)), numbers, "{len}");
         }
     }
-    // strides of another layout would lead past the end, or write a slot twice
-    let other = || Inputs::standard(&[1_u8; 6], &[2, 3], &[4, 1]).shapes().len();
-    assert_eq!(panic_of(other), "not in this layout");
-    // an axis without a stride would lead past the end
-    let fewer = || Inputs::standard(&[1_u8; 6], &[2, 3, 4], &[3, 1]).shapes().len();
-    assert_eq!(panic_of(fewer), "not in this layout");
-    let source = Source::fused(inputs, &firsts, &loops);
-    assert_eq!(panic_of(|| in_order(&source, 6, &[0, 1])), numbers);
+    for len in [0, 5, 7] {
+        let other = || Inputs::contiguous(&vec![1_u8; len], &axes).shapes().len();
+        assert_eq!(panic_of(other), "not an element for each index");
+    }
     let none = Array::from_elem([2, 0], 1_u8);
     assert_eq!(
         panic_of(|| Source::stored(&Inputs::from((&*none,)), &loops, None).first()),

@@ -24,7 +24,7 @@ pub(super) fn source_shape<'j, A: Clone, D: Dimension>(
     joint: &'j mut Option<D>,
 ) -> Result<&'j [usize]> {
     match *source.shapes() {
-        [shape] => Ok(shape),
+        [shape, ref others @ ..] if others.iter().all(|own| own.iter().eq(shape)) => Ok(shape),
         ref shapes => checked_joint_dim(shapes).map(|dim| sizes(joint.insert(dim))),
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     let places: List<usize, 8> = places.collect();
     let mut positions = result.filled(Some(&|_, one, other| Some(places[one] > places[other])), 0);
     let found = positions.as_slice_memory_order_mut().expect("a new array");
-    let (mut first, mut end, largest) = (0, 0, &mut Vec::new());
+    let (mut first, mut end, largest, last) = (0, 0, &mut Vec::new(), &mut None);
     for_each_part(source, shape, &order, &reduced, |elements, _, bounds| {
         let start = reduced.named().fold(0, |start, axis| start * shape[axis] + bounds[axis].0);
         let rows = reduced.named().map(|axis| bounds[axis].1).product();
@@ -60,7 +60,7 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
             (first, end) = (end, end + elements.len() / rows);
         }
         let found = &mut found[first..end];
-        dispatch_or(Part { elements, sides, largest, found, start, exceeds }, Work::run);
+        dispatch_or(Part { elements, sides, largest, last, found, start, exceeds }, Work::run);
     });
     Ok(positions)
 }
@@ -71,6 +71,8 @@ struct Part<'p, A, F> {
     sides: [usize; 2],
     /// The largest elements of the lanes that were searched last, which may go on in the next part.
     largest: &'p mut Vec<A>,
+    /// The same of a lane whose elements are next to each other.
+    last: &'p mut Option<A>,
     found: &'p mut [usize],
     /// The position of the first row.
     start: usize,
@@ -82,15 +84,16 @@ impl<A: Clone + PartialOrd, F: Fn(&A, &A) -> bool + Copy> Work for Part<'_, A, F
 
     #[inline(always)]
     fn run(self) {
-        let Self { elements, sides: [rows, width], largest, found, start, exceeds } = self;
+        let Self { elements, sides: [rows, width], largest, last, found, start, exceeds } = self;
         for (group, found) in zip(elements.chunks_exact(rows * width), found.chunks_exact_mut(width)) {
+            if width == 1 {
+                let first = last.take().filter(|_| start > 0).unwrap_or_else(|| group[0].clone());
+                *last = Some(Self::search_lane(exceeds, group, first, &mut found[0], start));
+                continue;
+            }
             if start == 0 {
                 largest.clear();
                 largest.extend_from_slice(&group[..width]);
-            }
-            if width == 1 {
-                largest[0] = Self::search_lane(exceeds, group, largest[0].clone(), &mut found[0], start);
-                continue;
             }
             let columns = zip(largest.chunks_mut(COLUMNS), found.chunks_mut(COLUMNS));
             for (column, (largest, found)) in columns.enumerate() {

@@ -9,6 +9,7 @@
 )]
 
 mod accuracy;
+mod bits;
 mod forms;
 mod large_means;
 mod layouts;

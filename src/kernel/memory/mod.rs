@@ -11,7 +11,7 @@ mod reserved;
 
 pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec, Slots, Written};
 pub(crate) use list::List;
-pub(crate) use reserved::{Reserved, StridedSlots, strides};
+pub(crate) use reserved::{AxisOrder, Reserved, StridedSlots, strides};
 
 /// The most bytes of a block of a reduction.
 pub(crate) const BLOCK_BYTES: usize = 64 << 10;

@@ -79,7 +79,7 @@ impl<A, D: Dimension> Reserved<A, D> {
     where
         A: Clone,
     {
-        let mut steps = D::zeros(self.shape.ndim());
+        let mut steps = self.shape.clone();
         let len = strides(self.shape.slice(), order, steps.slice_mut());
         self.elements.resize(len, element);
         // SAFETY: There are `len` elements, and the strides are those of a permuted standard layout.
@@ -97,7 +97,7 @@ impl<A, D: Dimension> Reserved<A, D> {
         order: Option<AxisOrder<'_>>,
         fill: impl for<'s> FnOnce(StridedSlots<'_, 's, A>) -> Written<'s>,
     ) -> Array<A, D> {
-        let mut steps = D::zeros(self.shape.ndim());
+        let mut steps = self.shape.clone();
         let len = strides(self.shape.slice(), order, steps.slice_mut());
         ensure(len <= self.elements.capacity(), "no room for the elements");
         // SAFETY: `usize` and `isize` have the same layout.

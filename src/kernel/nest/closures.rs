@@ -242,7 +242,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
             {
                 // a sum of one row is a copy of its elements
                 let loops = PanelLoops { outside: block.rows, neighbours: block.row, moving };
-                loops.rows(&block.at, &block.steps, false, &mut |at, panels| {
+                loops.rows(&block.at, &block.steps, block.is_added, &mut |at, panels| {
                     // SAFETY: The caller promises these elements.
                     unsafe { self.panels(at, panels) };
                 });
@@ -250,7 +250,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
             _ => {
                 let &Self { mut map, op, .. } = self;
                 // SAFETY: As the caller promises.
-                unsafe { combine_one_by_one::<A, E, M, O>(block, false, &mut map, op) };
+                unsafe { combine_one_by_one::<A, E, M, O>(block, &mut map, op) };
             }
         }
     }
@@ -278,7 +278,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
             let &Self { map, op, .. } = self;
             // SAFETY: As the caller promises.
             let one_by_one = || unsafe {
-                combine_one_by_one::<A, E, M, O>(&panels.block(at), panels.is_added, &mut { map }, op);
+                combine_one_by_one::<A, E, M, O>(&panels.block(at), &mut { map }, op);
             };
             if panels.width == WIDE {
                 dispatch_or(CombinePanels::<_, WIDE> { at, panels, loops: self }, |_| one_by_one());

@@ -3,10 +3,11 @@
 #![forbid(unsafe_code)]
 
 use super::loops::{
-    ErasedNest, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, WIDE,
-    is_dense, scaled,
+    ElementInfo, ErasedNest, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS,
+    SMALL_NEST, WIDE, is_dense, scaled, steps,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
+use core::cmp::Reverse;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
 #[derive(Clone, Copy)]
@@ -19,6 +20,8 @@ pub(crate) struct Block {
     /// Loops along which elements are combined to one output, the outer one first. Only blocks of reductions have them.
     pub(super) rounds: Loop,
     pub(super) steps: Loop,
+    /// Whether the results are added to the outputs.
+    pub(super) is_added: bool,
     /// The inputs that move along a row, if there is a row loop for these: they and the output are contiguous.
     pub(super) moving: Option<InputSet>,
 }
@@ -133,7 +136,14 @@ impl Block {
     #[inline(always)]
     pub(super) fn new(at: Pointers) -> Self {
         const ONE: Loop = Loop::ONE_STEP;
-        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, moving: None }
+        Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, is_added: false, moving: None }
+    }
+
+    /// A block of contiguous elements to one output.
+    #[inline(always)]
+    pub(super) fn lane(at: Pointers, len: usize, info: &ElementInfo) -> Self {
+        let steps = Loop { len, kept: false, strides: info.sizes.map(usize::cast_signed) };
+        Self { steps, ..Self::new(at) }
     }
 
     /// Calls `then` with the block moved to each index of the loops outside.
@@ -142,6 +152,18 @@ impl Block {
             self.at = *at;
             then(self);
         });
+    }
+
+    /// The same of few elements: from the second step of a reduced loop on, results are added.
+    pub(super) fn for_each_further(&mut self, outer: &[Loop], then: &mut dyn FnMut(&Block)) {
+        let Some((outer, inner)) = outer.split_first() else { return then(self) };
+        let first = self.at;
+        for _ in 0..outer.len {
+            self.for_each_further(inner, then);
+            advance(&mut self.at, &outer.strides, OPERANDS - 1);
+            self.is_added |= !outer.kept;
+        }
+        self.at = first;
     }
 
     /// The number of outputs.
@@ -165,8 +187,8 @@ impl Block {
     }
 
     /// Makes a block of one element the block of all elements of `shape`, straight from shapes and strides, if these elements are
-    /// few: rows, or at most `most` elements. The other arguments are those of [`ErasedNest::build`]. Returns the number of outputs,
-    /// or `None` if a nest is needed.
+    /// few: rows, or at most `most` elements, at each index of `further` loops, if there may be such. The other arguments are those
+    /// of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest or `further` loops are needed.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -177,24 +199,31 @@ impl Block {
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
         most: usize,
+        mut further: Option<&mut Loops>,
     ) -> Option<usize> {
         let (info, count, most_of_lane) = (inputs.info, inputs.info.count + 1, most.min(4 * ONE_BY_ONE));
         let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
         if total == 0 || total > SMALL_NEST {
             return (total == 0).then_some(0);
         }
-        // contiguous elements to one output are one loop
-        if out.axes.sizes.is_empty() && total <= most_of_lane && inputs.are_standard(shape) {
-            (self.steps.len, self.steps.strides) = (total, info.sizes.map(usize::cast_signed));
-            return Some(1);
-        }
         let fits = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
-            self.add_axis(shape, axis, stride, inputs, total <= most_of_lane)
+            self.add_axis(shape, axis, stride, inputs, total <= most_of_lane, further.as_deref_mut())
         });
         if !fits {
             return None;
         }
         let size = out.size.cast_signed();
+        let mut outputs = self.outputs();
+        if let Some(further) = further {
+            let kept = further.iter().filter(|l| l.kept).map(|l| l.len);
+            outputs = kept.fold(outputs, |outputs, len| outputs * len);
+            if outputs > self.outputs() {
+                self.choose_rows(further);
+            }
+            if steps(further) > ONE_BY_ONE / 2 {
+                return None;
+            }
+        }
         if self.rows.len > 1 && self.row.strides[0] != size && self.rows.strides[0] == size {
             core::mem::swap(&mut self.rows, &mut self.row);
             self.rows.merge(&mut self.row, count);
@@ -205,13 +234,26 @@ impl Block {
             self.set_moving(&info.sizes, count, info.row_loops);
         }
         // few steps or rows: the error of a sum is small
-        let are_few = total <= most && total / self.outputs() <= most_of_lane;
+        let are_few = total <= most && total / outputs <= most_of_lane;
         let are_rows = self.moving.is_some() && self.rounds.len == 1 && self.steps.len <= 2 * ROUNDS;
-        (are_few || are_rows).then(|| self.outputs())
+        (are_few || are_rows).then_some(outputs)
     }
 
-    /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside. Returns `false` if it needs
-    /// a third loop, or if a lane is long and contiguous and elements are many.
+    /// Of all kept loops, chooses those of rows: that with the smallest stride of the output, and the longest one of the others.
+    fn choose_rows(&mut self, further: &mut Loops) {
+        further.push(Loop { kept: true, ..self.rows });
+        further.push(Loop { kept: true, ..self.row });
+        sort_by_output(further);
+        let last = further.len() - 1;
+        let kept = (0..last).filter(|&place| further[place].kept);
+        let longest = kept.max_by_key(|&place| further[place].len).unwrap_or(last);
+        (self.row, self.rows) = (further[last], further[longest]);
+        further.swap(longest, last - 1);
+        further.truncate(last - 1);
+    }
+
+    /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside, or as a third loop to
+    /// `further`. Returns `false` if it is one and there is no `further`, or if a lane is long and contiguous and elements are many.
     #[inline(always)]
     fn add_axis(
         &mut self,
@@ -220,6 +262,7 @@ impl Block {
         stride: Option<isize>,
         inputs: &RawInputs<'_>,
         may_be_lane: bool,
+        further: Option<&mut Loops>,
     ) -> bool {
         let (info, len) = (inputs.info, shape[axis]);
         let [inner, outer] = match stride {
@@ -227,11 +270,11 @@ impl Block {
             None => [&mut self.steps, &mut self.rounds],
         };
         if len > 1 && inner.len > 1 && outer.len > 1 {
-            let mut third = Loop { len, kept: false, strides: [0; OPERANDS] };
+            let mut third = Loop { len, kept: stride.is_some(), strides: [0; OPERANDS] };
             third.strides[0] = stride.unwrap_or(0);
             inputs.add_strides(shape, axis, &mut third.strides);
             third.merge(outer, info.count + 1);
-            return third.len == 1;
+            return third.len == 1 || further.map(|further| further.push(third)).is_some();
         }
         let l = if inner.len == 1 { &mut *inner } else { &mut *outer };
         if len > 1 {
@@ -265,6 +308,11 @@ impl Loop {
             *self = Self::ONE_STEP;
         }
     }
+}
+
+/// Sorts loops by the strides of the output, with the largest outermost, and reduced ones outside.
+pub(super) fn sort_by_output(loops: &mut [Loop]) {
+    loops.sort_unstable_by_key(|l| (l.kept, Reverse(l.strides[0].unsigned_abs())));
 }
 
 /// Moves the pointers of the output and of the first `inputs` inputs.

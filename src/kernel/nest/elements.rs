@@ -7,7 +7,7 @@
 use super::cut::{Block, advance};
 use super::gather::gather_of;
 use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers};
-use super::operands::{RawInputs, RawOutput, StridedAxes, standard_len};
+use super::operands::{ContiguousAxes, RawInputs, RawOutput, StridedAxes};
 use super::panels::Panels;
 use crate::kernel::ensure;
 use crate::kernel::operation::Operation;
@@ -232,18 +232,17 @@ unsafe fn combine<
     }
 }
 
-/// Combines the elements of each output of a block, one after the other. Results are added to the outputs if `is_added`.
+/// Combines the elements of each output of a block, one after the other.
 ///
 /// # Safety
 /// As for [`Rows::rows`](super::closures::Rows::rows).
 #[inline(never)]
 pub(super) unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
     block: &Block,
-    mut is_added: bool,
     map: &mut M,
     op: O,
 ) {
-    let mut round_at = block.at;
+    let (mut round_at, mut is_added) = (block.at, block.is_added);
     for _ in 0..block.rounds.len {
         block.for_each(&round_at, E::COUNT, |at| {
             // SAFETY: The caller promises these elements.
@@ -314,12 +313,13 @@ inputs!(5: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4);
 inputs!(6: A DA a 0, B DB b 1, C DC c 2, D DD d 3, E DE e 4, F DF f 5);
 
 impl<'a, A> Inputs<'a, (A,)> {
-    /// Elements in the order of a shape with `strides` of the standard layout.
+    /// Elements along axes.
     ///
     /// # Panics
-    /// If there is no element, or not one for each index, or if the strides are others.
-    pub(crate) fn standard(elements: &'a [A], sizes: &'a [usize], strides: &'a [isize]) -> Self {
-        ensure(standard_len(StridedAxes { sizes, strides }) == Some(elements.len()), "not in this layout");
+    /// If there is not one for each index.
+    pub(crate) fn contiguous(elements: &'a [A], axes: &'a ContiguousAxes<'_>) -> Self {
+        ensure(axes.len() == elements.len(), "not an element for each index");
+        let StridedAxes { sizes, strides } = axes.strided();
         let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
         let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);
         Self { raw: RawInputs { at, sizes, strides, info }, arrays: PhantomData }

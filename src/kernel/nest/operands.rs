@@ -4,7 +4,7 @@
 
 use super::loops::{ElementInfo, OPERANDS};
 use crate::kernel::ensure;
-use crate::kernel::memory::{List, StridedSlots};
+use crate::kernel::memory::{AxisOrder, List, StridedSlots, strides};
 use core::array::from_fn;
 use core::iter::zip;
 use core::mem::replace;
@@ -39,14 +39,29 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
     Some(len)
 }
 
-/// The strides of a shape in standard layout.
-pub(crate) fn standard_strides(shape: &[usize]) -> List<isize, 8> {
-    let (mut strides, mut len) = (shape.iter().map(|_| 0).collect::<List<_, 8>>(), 1_usize);
-    for (stride, &size) in zip(&mut *strides, shape).rev() {
-        *stride = len.cast_signed();
-        len = len.saturating_mul(size);
+/// The axes of contiguous elements in any order of axes.
+pub(crate) struct ContiguousAxes<'a> {
+    sizes: &'a [usize],
+    strides: List<isize, 8>,
+    len: usize,
+}
+
+impl<'a> ContiguousAxes<'a> {
+    /// The axes of a new array of this shape whose axes have this order in memory.
+    pub(crate) fn new(sizes: &'a [usize], order: Option<AxisOrder<'_>>) -> Self {
+        let mut steps: List<usize, 8> = sizes.iter().copied().collect();
+        let len = strides(sizes, order, &mut steps);
+        Self { sizes, strides: steps.iter().map(|step| step.cast_signed()).collect(), len }
     }
-    strides
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn strided(&self) -> StridedAxes<'_> {
+        StridedAxes { sizes: self.sizes, strides: &self.strides }
+    }
 }
 
 /// A set of axes.
@@ -91,8 +106,21 @@ impl<'a> RawInputs<'a> {
     /// Whether every array has this shape, which has elements, and is in standard layout.
     #[inline]
     pub(super) fn are_standard(&self, shape: &[usize]) -> bool {
-        self.shapes().iter().all(|own| own.len() == shape.len() && zip(*own, shape).all(|(a, b)| a == b))
-            && self.are_dense()
+        self.shapes().iter().all(|own| own.iter().eq(shape)) && self.are_dense()
+    }
+
+    /// This order of a result's axes, unless it is that of the axes: then no array has a smaller stride along an axis than along one
+    /// after it.
+    #[inline]
+    pub(crate) fn unless_in_order<'o>(&self, ndim: usize, order: AxisOrder<'o>) -> Option<AxisOrder<'o>> {
+        let is_in_order = |k: usize| {
+            let mut inside = 0;
+            zip(self.sizes[k], self.strides[k]).rev().all(|(&size, stride)| {
+                let stride = stride.unsigned_abs();
+                size == 1 || stride == 0 || replace(&mut inside, stride) <= stride
+            })
+        };
+        (ndim > 1 && !(0..self.info.count).all(is_in_order)).then_some(order)
     }
 
     /// The pointers of an output and of the inputs.

@@ -25,13 +25,10 @@
 
 use super::cut::{Block, for_each_index};
 use super::loops::{
-    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled, steps,
+    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled,
 };
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 use crate::kernel::{ensure, fail};
-
-/// The bytes of joined rows. From memory, rows of 512 bytes to 2 KiB take 1.3 to 1.9 times as long (2026-11-27, Zen 4).
-const JOINED_ROW_BYTES: usize = 4 << 10;
 
 /// The neighbours of the panels of a lane. Folding the accumulators of wide ones takes a while.
 fn lane_width(len: usize) -> usize {
@@ -86,6 +83,7 @@ impl Panels<'_> {
             rows: along(self.count, self.panel_strides),
             row: Loop { len: self.width - self.overlap, ..neighbours },
             steps: along(self.steps, self.step_strides),
+            is_added: self.is_added,
             ..Block::new(at)
         }
     }
@@ -145,36 +143,28 @@ impl PanelLoops {
         }
     }
 
-    /// Visits the panels of the sums of groups of rows, at each index of the loops `outer`. `joined` steps along `summed` are one
-    /// row. What is left of the steps is added to the first elements of a row.
+    /// Visits the panels of the sums of groups of `rows`, at each index of the loops `outer`.
     fn groups(
         mut self,
         outer: &[Loop],
         first: &Pointers,
-        (summed, joined, group): (&Loop, usize, usize),
+        (rows, group): (&Loop, usize),
         then: &mut Visit<'_>,
     ) {
-        let rows = Loop { len: summed.len / joined, strides: scaled(&summed.strides, joined), ..*summed };
         let at_once = if rows.len < 2 * group { rows.len } else { group };
         let (mut at, mut done, is_alone) = (*first, 0, self.outside.len == 1);
         while done < rows.len {
-            let group = Loop { len: at_once.min(rows.len - done), ..rows };
+            let group = Loop { len: at_once.min(rows.len - done), ..*rows };
             let mut taken = group.len;
             if done > 0 && is_alone {
                 // all groups of this length at once
                 let groups = (rows.len - done) / taken;
-                self.outside = Loop { len: groups, strides: scaled(&rows.strides, taken), ..rows };
+                self.outside = Loop { len: groups, strides: scaled(&rows.strides, taken), ..*rows };
                 taken *= groups;
             }
             for_each_index(outer, &at, &mut |at| self.rows(at, &group, done > 0, then));
             at = rows.moved(&at, [0, taken]);
             done += taken;
-        }
-        let rest = summed.len % joined;
-        if rest > 0 {
-            self.outside = Loop::ONE_STEP;
-            self.neighbours.len = self.neighbours.len / joined * rest;
-            self.rows(&at, &Loop::ONE_STEP, true, then);
         }
     }
 
@@ -217,7 +207,7 @@ impl PanelLoops {
 pub(crate) struct SumLoop {
     /// The place among the loops of its nest.
     pub(crate) place: usize,
-    /// The number of sums along it: those of a lane, or one of rows, or as many as steps are joined to one row.
+    /// The number of sums along it: one of rows, or those of a lane.
     pub(crate) sums: usize,
     /// The rows of a group, or `None` for a lane.
     group: Option<usize>,
@@ -226,7 +216,7 @@ pub(crate) struct SumLoop {
 impl SumLoop {
     /// The most steps of which the error is small: [`ROUNDS`] groups of rows, or any number of a lane.
     pub(crate) fn most_steps(self) -> usize {
-        self.group.map_or(usize::MAX, |group| ROUNDS * self.sums * group)
+        self.group.map_or(usize::MAX, |group| ROUNDS * group)
     }
 }
 
@@ -257,9 +247,6 @@ impl ErasedNest {
     /// The loop along which elements are combined in registers, if there is one.
     fn sum_loop(&self, size: usize, is_slice: bool) -> Option<SumLoop> {
         let (inner, outer) = self.loops.split_last()?;
-        if let Some(joined) = self.joined_rows(size) {
-            return Some(self.rows_at(0, joined));
-        }
         let is_folded = is_slice && (!inner.kept || !outer.is_empty() && inner.len < 2 * WIDE);
         if is_folded || inner.len < NARROW || !self.has_row_in_place(inner) {
             return None;
@@ -269,7 +256,7 @@ impl ErasedNest {
         let near = (0..outer.len()).rev().filter(is_reduced).find(|&place| outer[place].len >= 2 * NARROW);
         let longest = (0..outer.len()).filter(is_reduced).max_by_key(|&place| outer[place].len);
         if inner.kept || near.is_some() && inner.len < WIDE {
-            return near.or(longest).map(|place| self.rows_at(place, 1));
+            return near.or(longest).map(|place| self.rows_at(place));
         }
         let width = lane_width(inner.len);
         let sums = (inner.len / width).div_ceil(ROUNDS) * width;
@@ -281,31 +268,16 @@ impl ErasedNest {
         self.has_row_along(l) && self.with_gaps(l) == InputSet::NONE
     }
 
-    /// The loop at `place` as a sum loop of rows, of which `joined` are one row. A group has the rows that fit into L1, but at least
-    /// half of [`GROUP_ROWS`] of one input, and a quarter of several.
-    fn rows_at(&self, place: usize, joined: usize) -> SumLoop {
+    /// The loop at `place` as a sum loop of rows. A group has the rows that fit into L1, but at least half of [`GROUP_ROWS`] of one
+    /// input, and a quarter of several.
+    fn rows_at(&self, place: usize) -> SumLoop {
         let strides = self.loops[place].strides[1..self.operands.count].iter();
         let moving = strides.filter(|&&stride| stride != 0);
-        let bytes = moving.clone().fold(1, |bytes: usize, stride| {
-            bytes.saturating_add(stride.unsigned_abs().saturating_mul(joined))
-        });
+        let bytes =
+            moving.clone().fold(1, |bytes: usize, stride| bytes.saturating_add(stride.unsigned_abs()));
         let fewest = GROUP_ROWS / 2 / moving.count().clamp(1, 2);
         let group = Some((BLOCK_BYTES / 2 / bytes).clamp(fewest, GROUP_ROWS));
-        SumLoop { place, sums: joined, group }
-    }
-
-    /// How many steps of the outermost loop are one row of sums, where all inputs are contiguous and do not fit into a block. What is
-    /// left of the steps is added to a row's first elements, if they fill a panel.
-    fn joined_rows(&self, size: usize) -> Option<usize> {
-        let (rows, inner) = self.loops.split_first()?;
-        let (last, bytes) = (inner.last()?, steps(inner).saturating_mul(size));
-        let is_large = bytes <= BLOCK_BYTES && rows.len.saturating_mul(bytes) > 4 * BLOCK_BYTES;
-        let is_dense = |pair: &[Loop]| pair[0].continues(&pair[1], self.operands.count);
-        if rows.kept || !is_large || !self.has_row_in_place(last) || !self.loops.windows(2).all(is_dense) {
-            return None;
-        }
-        let most = (JOINED_ROW_BYTES / bytes).max(1);
-        (1..=most).rev().find(|joined| matches!(rows.len % joined * (bytes / size), 0 | NARROW..))
+        SumLoop { place, sums: 1, group }
     }
 
     /// Visits the panels whose sums along the [sum loop](Self::sum_loop) are written to `out`, at each index of the other loops in
@@ -337,7 +309,7 @@ impl ErasedNest {
         let at = &self.operands.at;
         match sum_loop.group {
             None => for_each_index(outer, at, &mut |at| loops.lanes(at, then)),
-            Some(group) => loops.groups(outer, at, (&summed, sum_loop.sums, group), then),
+            Some(group) => loops.groups(outer, at, (&summed, group), then),
         }
     }
 }

@@ -3,18 +3,17 @@
 //! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
 
 use super::closures::{FillsOf, Rows, RowsOf};
-use super::cut::{Block, for_each_index};
+use super::cut::{Block, for_each_index, sort_by_output};
 use super::elements::{Inputs, Output};
 use super::gather::{To, copy_elements};
 use super::halves::{Invariant, Join};
 use super::loops::{
     ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
 };
-use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
+use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
-use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
+use crate::kernel::memory::{Scratch, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
-use core::cmp::Reverse;
 use core::marker::PhantomData;
 use core::mem::replace;
 use core::ptr::null_mut;
@@ -56,7 +55,7 @@ impl<'p, 's> ShapePass<'p, 's> {
         Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
     }
 
-    /// Visits few elements as one [block](Block::set_small), at most `most` of them one by one. Only `ElementLoops` combine
+    /// Visits few elements as [blocks](Block::set_small), at most `most` of them one by one. Only `ElementLoops` combine
     /// elements to one output.
     ///
     /// # Errors
@@ -66,17 +65,37 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// If an array does not fit the shape.
     #[inline]
     pub(crate) fn visit_few(self, most: usize) -> Result<Written<'s>, Self> {
-        let mut block = Block::new(self.inputs.pointers(self.out.at));
-        let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs, most) else {
-            return Err(self);
-        };
-        // SAFETY: The block leads to the elements at each index of the shape, and to each output once. They have the types of `rows`.
+        let rows = self.pass.rows;
+        // SAFETY: The blocks lead to the elements at each index of the shape, and to each output once, or again where results are
+        // added. They have the types of `rows`.
         unsafe {
+            // two axes have no third loop
+            if self.shape.len() > 2 {
+                let count = self.further(most, &mut |block| rows.rows(block));
+                return count.map(|count| Written::new(count)).ok_or(self);
+            }
+            let mut block = Block::new(self.inputs.pointers(self.out.at));
+            let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs, most, None)
+            else {
+                return Err(self);
+            };
             if count > 0 {
-                self.pass.rows.rows(&block);
+                rows.rows(&block);
             }
             Ok(Written::new(count))
         }
+    }
+
+    /// Calls `visit` with the blocks of few elements along any number of loops. Returns the number of outputs.
+    #[inline(never)]
+    fn further(&self, most: usize, visit: &mut dyn FnMut(&Block)) -> Option<usize> {
+        let Self { shape, out, dropped, inputs, .. } = *self;
+        let (mut block, mut further) = (Block::new(inputs.pointers(out.at)), Loops::new());
+        let count = block.set_small(shape, &out, dropped, inputs, most, Some(&mut further))?;
+        if count > 0 {
+            block.for_each_further(&further, visit);
+        }
+        Some(count)
     }
 
     /// The nest; `None` if there is no index.
@@ -188,7 +207,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             return self.copy();
         }
         let (Nest { erased, pass }, mut scratch) = (self, Scratch::new());
-        erased.loops.sort_unstable_by_key(|l| Reverse(l.strides[0]));
+        sort_by_output(&mut erased.loops);
         if !is_dense(&erased.loops, 0, erased.sizes()[0]) {
             erased.arrange(0);
         }
@@ -263,17 +282,4 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         });
         written
     }
-}
-
-/// Slots as an output in standard layout.
-///
-/// # Panics
-/// If there is no slot, or not one for each index, or if the strides are others.
-pub(super) fn standard_output<'o, A>(
-    mut slots: Slots<'o, '_, A>,
-    sizes: &'o [usize],
-    strides: &'o [isize],
-) -> RawOutput<'o> {
-    ensure(standard_len(StridedAxes { sizes, strides }) == Some(slots.len()), "not a slot for each element");
-    RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
 }

@@ -4,9 +4,9 @@ use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_pane
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
 use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_worth_halving, steps};
-use super::operands::{Dropped, RawOutput, standard_len};
+use super::operands::{ContiguousAxes, Dropped, RawOutput, StridedAxes, standard_len};
 use super::panels::Way;
-use super::passes::{ReadsNest, RowPass, ShapePass, standard_output};
+use super::passes::{ReadsNest, RowPass, ShapePass};
 use super::source::Source;
 use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::simd::{is_plain, is_type};
@@ -50,19 +50,30 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         Self::new(source, shape, dropped, RawOutput::slots(slots))
     }
 
-    /// The same reduction to slots with the `strides` of the standard layout.
+    /// The same reduction to slots along these axes.
     ///
     /// # Panics
     /// If the number of slots differs.
-    pub(crate) fn filling<'t>(&self, slots: Slots<'j, 't, A>, strides: &'j [isize]) -> Job<'j, 't, A> {
-        let Self { source, shape, dropped, out, .. } = *self;
-        Job::new(source, shape, dropped, standard_output(slots, out.axes.sizes, strides))
+    pub(crate) fn filling<'t>(
+        &self,
+        mut slots: Slots<'j, 't, A>,
+        axes: &'j ContiguousAxes<'_>,
+    ) -> Job<'j, 't, A> {
+        ensure(axes.len() == slots.len(), "not a slot for each element");
+        let Self { source, shape, dropped, .. } = *self;
+        let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: axes.strided() };
+        Job::new(source, shape, dropped, out)
     }
 
     /// A reduction of all of a source to one slot.
+    ///
+    /// # Panics
+    /// If there is another number of slots.
     #[inline]
-    pub(crate) fn to_one(source: &'j Source<'j, A>, shape: &'j [usize], slot: Slots<'j, 's, A>) -> Self {
-        Self::new(source, shape, None, standard_output(slot, &[], &[]))
+    pub(crate) fn to_one(source: &'j Source<'j, A>, shape: &'j [usize], mut slot: Slots<'j, 's, A>) -> Self {
+        ensure(slot.len() == 1, "not one slot");
+        let axes = StridedAxes { sizes: &[], strides: &[] };
+        Self::new(source, shape, None, RawOutput { at: slot.start().cast(), size: size_of::<A>(), axes })
     }
 
     /// The shape of the output.
@@ -93,7 +104,8 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     pub(crate) fn visit_few(self, is_slice: bool) -> Result<Written<'s>, Self> {
         // measured on 2026-11-28 on a Xeon: a nest takes as long as some 230 of a closure's elements one by one, and twice as long
         // where lanes are short. Narrow floats would be rounded too often
-        let most = if is_slice || size_of::<A>() < 4 { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
+        let is_narrow = size_of::<A>() < 4 && !is_plain::<A>();
+        let most = if is_slice || is_narrow { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
         self.pass().and_then(|pass| pass.visit_few(most).ok()).ok_or(self)
     }
 

@@ -1,11 +1,14 @@
 //! The elements of a reduction: those of an array, or the results of a closure over arrays, which are never stored.
 
-use super::closures::{ElementLoops, ElementLoopsOf, Fold};
+use super::closures::{ElementLoops, ElementLoopsOf, Fold, can_leak};
+use super::cut::Block;
 use super::elements::Inputs;
 use super::halves::{Join, Threads};
+use super::loops::ONE_BY_ONE;
 use super::operands::RawInputs;
 use crate::kernel::ensure;
 use crate::kernel::memory::List;
+use core::mem::MaybeUninit;
 use core::slice;
 
 /// The elements of a reduction, and its operation.
@@ -122,6 +125,22 @@ impl<'a, A: Clone> Source<'a, A> {
         // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type, and
         // `in_order` makes parts of these.
         Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
+    }
+
+    /// The result of all elements, if these are few and in standard layout: they are combined one after the other.
+    pub(crate) fn few(&self, shape: &[usize]) -> Option<A> {
+        let (inputs, len) = (self.inputs, shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size)));
+        let most = if self.is_stored() || size_of::<A>() < 4 { ONE_BY_ONE } else { 4 * ONE_BY_ONE };
+        if len > most || self.prepare.is_some() || !const { can_leak::<A>() } || !inputs.are_standard(shape) {
+            return None;
+        }
+        let mut result = MaybeUninit::<A>::uninit();
+        let block = Block::lane(inputs.pointers(result.as_mut_ptr().cast()), len, inputs.info);
+        // SAFETY: The loops have the types of the inputs, whose elements the block leads to, as was just checked. They write the result.
+        unsafe {
+            self.element_loops().rows(&block);
+            Some(result.assume_init())
+        }
     }
 
     /// The first element.

@@ -68,7 +68,13 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         Way::Packed(multiply) if !workers.share(out.len(), shapes[0]) => {
             packed_into(out, factors, shapes, axes, multiply);
         }
-        Way::Sums if axes == VECTORS => sum(out, (a, b), &workers.terms),
+        // a vector without a batch is aligned with the terms
+        Way::Sums if axes == VECTORS || axes[2] == 1 && b.ndim() == 1 => sum(out, (a, b), &workers.terms),
+        Way::Sums if axes == [1, 1, 2] && a.ndim() == 1 => {
+            let (mut b, last) = (b.view(), b.ndim() - 1);
+            b.swap_axes(last - 1, last);
+            sum(out, (a, &b), &workers.terms);
+        }
         _ => {
             let (a, b) = (a.view().into_dyn(), b.view().into_dyn());
             Products { out: out.view_mut().into_dyn(), a, b, axes, is_turned: false }.compute(way, workers);

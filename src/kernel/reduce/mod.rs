@@ -24,9 +24,9 @@ use fold::fold;
 use super::map::{visit_large, visit_shape};
 use super::memory::{BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Cloned, Compiled, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output, RawInputs,
-    Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for, reduce_owned,
-    standard_strides,
+    Cloned, Compiled, ContiguousAxes, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest,
+    Output, RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
+    reduce_owned,
 };
 use super::operation::{Operation, Plus};
 use alloc::vec::Vec;
@@ -46,13 +46,17 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     dropped: Dropped<'_>,
     empty: A,
 ) -> Array<A, D> {
+    if let Some(total) = if reserved.shape().is_empty() { source.few(shape) } else { None } {
+        return reserved.filled(None, total);
+    }
     let kept = kept_order(source.inputs(), shape, dropped, reserved.shape().len());
+    let order = source.inputs().unless_in_order(reserved.shape().len(), &kept);
     let is_empty = shape.contains(&0);
     if const { can_leak::<A>() } && !is_empty {
-        return reserved.filled_by(Some(&kept), |out| run(Job::to_slots(source, shape, dropped, out)));
+        return reserved.filled_by(order, |out| run(Job::to_slots(source, shape, dropped, out)));
     }
     // initialised: a panic drops the results stored so far
-    let mut out = reserved.filled(Some(&kept), empty);
+    let mut out = reserved.filled(order, empty);
     if const { !can_leak::<A>() } && !is_empty {
         reduce_owned(source, shape, Output::of(&mut out), dropped, &mut |out, result| *out = result);
     }
@@ -89,6 +93,9 @@ pub(crate) fn into<A: Clone, D: Dimension>(
 /// # Panics
 /// If the shapes do not fit.
 pub(crate) fn to_one<A: Clone>(source: &Source<'_, A>, shape: &[usize], empty: A) -> A {
+    if let Some(total) = source.few(shape) {
+        return total;
+    }
     if const { can_leak::<A>() } && !shape.contains(&0) {
         let mut memory = Buffer::<1>::new();
         return memory.vec(1).filled(1, |slot| run(Job::to_one(source, shape, slot)))[0].clone();
@@ -136,7 +143,8 @@ compiled!(f32 f64);
 fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     let (source, len) = (job.source, job.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size)));
     let are_at_most = |bytes: usize| len <= SMALL_NEST.min(bytes / size_of::<A>());
-    if !job.has_slots && are_at_most(STACK_BYTES) {
+    // as many as may be reduced without a nest to slots
+    if !job.has_slots && len <= SMALL_NEST {
         return store_few(job);
     }
     let (slice, is_map) = (source.as_slice(), len == job.out_shape().iter().product());
@@ -151,14 +159,16 @@ fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     written.unwrap_or_else(reduce_nest)
 }
 
-/// Stores few results in elements. They are written to slots first.
+/// Stores the results of few elements. They are written to slots first, in the order of a new array: so they have its bits.
 #[inline(never)]
 fn store_few<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     let sizes = job.out_shape();
-    let (strides, len, mut scratch) = (standard_strides(sizes), sizes.iter().product(), Scratch::new());
-    let mut results = scratch.vec::<A>(len);
-    let results = results.filled(len, |slots| reduce(job.filling(slots, &strides)));
-    visit_shape(job.store(&Inputs::standard(results, sizes, &strides)))
+    let (inputs, mut scratch) = (job.source.inputs(), Scratch::new());
+    let kept = kept_order(inputs, job.shape, job.dropped, sizes.len());
+    let axes = ContiguousAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
+    let mut results = scratch.vec::<A>(axes.len());
+    let results = results.filled(axes.len(), |slots| reduce(job.filling(slots, &axes)));
+    visit_shape(job.store(&Inputs::contiguous(results, &axes)))
 }
 
 /// Folds the elements of a slice in the order of the shape, if it is that of slots.
@@ -254,7 +264,7 @@ fn kept_order<'a>(
     dropped: Dropped<'a>,
     ndim: usize,
 ) -> impl Fn(&[usize], usize, usize) -> Option<bool> + 'a {
-    let is_kept = move |&axis: &usize| !dropped.map_or(axis < shape.len() - ndim, |axes| axes.contains(axis));
+    let is_kept = move |&axis: &usize| !dropped.map_or(axis + ndim < shape.len(), |axes| axes.contains(axis));
     let axis_of = move |place: usize| (0..shape.len()).filter(is_kept).nth(place);
     move |_, former, latter| inputs.is_inside(shape, axis_of(former)?, axis_of(latter)?)
 }
