@@ -3,19 +3,16 @@
 #![forbid(unsafe_code)]
 
 use crate::kernel::memory::{FoldLane, SliceVec};
-use crate::kernel::nest::{Fold, FoldLoops, ROUNDS};
+use crate::kernel::nest::{Fold, FoldLoops, NARROW, ROUNDS};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch_or};
 
-/// The fewest rows of joined rows.
-const MIN_JOINED_ROWS: usize = 8;
-/// The most bytes of a row of joined rows. Long rows keep the error small: fewer of them are added one after the other.
-const JOINED_BYTES: usize = 1 << 10;
+/// The most bytes of a row of joined rows. Measured on 2026-11-29 on Zen 4 with sums of 131072x8 and (65536, 64, 3) over 0: 1 and 2 KiB
+/// take 1.2 to 1.9 times as long.
+const JOINED_BYTES: usize = 4 << 10;
 /// The accumulators of rows of three elements, such as the channels of an image: in halves, they become one row. Measured on
 /// 2026-11-28 on Zen 4 with sums of (65536, 64, 3) over 1: 48 take 1.3 times as long for f32, and as long for f64.
 const ACCUMULATORS: usize = 24;
-/// The number of accumulators of a lane after these are halved.
-const LAST_ACCUMULATORS: usize = 8;
 
 impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
     fn apply(&self, a: A, b: A) -> A {
@@ -84,15 +81,15 @@ pub(super) fn fold<A: Clone>(
             }
         }
         [(rows, false), ref inner @ ..] => {
-            let mut sums = scratch.rest();
-            op.sum_rows(elements, elements.len(), elements.len() / rows, &mut sums);
-            let (sums, mut rest) = sums.split();
-            fold(op, inner, sums, to, &mut rest);
+            let width = elements.len() / rows;
+            let [mut sums, mut rest] = scratch.rest().split_at(width);
+            sum_groups(op, elements, [rows, width], &mut sums, &mut rest);
+            fold(op, inner, &sums, to, &mut rest);
         }
     }
 }
 
-/// Appends the sum of the rows of each group. Narrow rows are joined to longer ones first.
+/// Appends the sum of the rows of each group. Narrow rows are joined to longer ones first, [`NARROW`] or more of which are added.
 fn sum_groups<A: Clone>(
     op: &dyn Fold<A>,
     elements: &[A],
@@ -101,9 +98,21 @@ fn sum_groups<A: Clone>(
     scratch: &mut SliceVec<'_, A>,
 ) {
     let len = rows * width;
-    let joined = (JOINED_BYTES / size_of::<A>() / width).min(rows / MIN_JOINED_ROWS) * width;
+    let joined = (JOINED_BYTES / size_of::<A>() / width).min(rows / NARROW) * width;
     if joined < 2 * width || width == 3 {
         return op.sum_rows(elements, len, width, to);
+    }
+    if len >= 32 * joined {
+        // the sums of parts whose lines stay in L1 are the rows of a smaller group
+        for group in elements.chunks_exact(len) {
+            let (parts, rest) = group.split_at(len - len % (NARROW * joined));
+            let mut sums = scratch.rest();
+            op.sum_rows(parts, NARROW * joined, joined, &mut sums);
+            sums.extend(rest);
+            let (sums, mut rest) = sums.split();
+            sum_groups(op, sums, [sums.len() / width, width], to, &mut rest);
+        }
+        return;
     }
     for groups in elements.chunks(scratch.room() / joined * len) {
         let (mut sums, whole) = (scratch.rest(), len / joined * joined);
@@ -130,10 +139,9 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
 
     #[inline(always)]
     fn run(self) {
-        // other operations than addition are compiled in each program: they have fewer loops, the widest for the narrowest numbers
+        // other operations than addition are compiled in each program: they have fewer loops
         match self.width {
-            32.. if const { !O::IS_PLUS } => self.by_columns::<32>(),
-            width @ 16.. if O::IS_PLUS && (width % 16 == 0 || width > 64) => self.by_columns::<16>(),
+            32.. => self.by_columns::<32>(),
             8.. => self.by_columns::<8>(),
             4.. if O::IS_PLUS => self.by_columns::<4>(),
             3 if self.has_accumulators() => self.by_accumulators::<ACCUMULATORS, 3>(),
@@ -318,14 +326,14 @@ fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     let (mut eight, rest) = if elements.len() >= N {
         let (rows, rest) = rows_of::<A, N>(elements);
         let mut sums = sum_rounds(op, rows);
-        halve(op, &mut sums, LAST_ACCUMULATORS);
+        halve(op, &mut sums, NARROW);
         (core::array::from_fn(|i| sums[i].clone()), rest)
     } else if let Some((first, rest)) = elements.split_first_chunk() {
         (first.clone(), rest)
     } else {
         return add_one_by_one(op, elements[0].clone(), &elements[1..]);
     };
-    let (rows, rest) = rows_of::<A, LAST_ACCUMULATORS>(rest);
+    let (rows, rest) = rows_of::<A, NARROW>(rest);
     add_rows(op, &mut eight, rows);
     let [a, b, c, d, e, f, g, h] = eight;
     let (a, b, c, d) = (op.apply(a, e), op.apply(b, f), op.apply(c, g), op.apply(d, h));
