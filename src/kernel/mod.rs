@@ -36,8 +36,10 @@
 //! `map::visit_nest` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
 //! loops (`Nest::visit_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::visit_tiles`).
 //!
-//! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): up
-//! to two kept and two reduced loops, at each index of further ones. Results that are not written to a new array are stored by a second pass.
+//! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): two
+//! kept and two reduced loops, at each index of further ones. The total of few contiguous elements needs no job either
+//! (`Source::few`); it adds them in the same order. Results of up to `SMALL_NEST` elements that are stored in an existing array are
+//! first written to slots in the order of a new array, so that they have its bits.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Plain numbers are copied by the loops of `gather`, straight to the
 //! output, or in the tiles of a map where the orders differ: these are transposed in registers to L1. Storing results is a map, too,
@@ -53,13 +55,12 @@
 //! | elements | the way |
 //! |---|---|
 //! | with drop glue, without bytes, or large ones | one after the other, `reduce_owned` |
-//! | at most 64, or 512 of four bytes or more that are computed or have gaps, or few rows; lanes of at most 256 | one block without a nest, `visit_few` |
+//! | at most 64, or 512 that are computed or have gaps, or few rows; lanes of at most 256 | blocks without a nest, `visit_few` |
 //! | one for each result, on one thread | a map |
 //! | a slice of at most 4,096 and 64 KiB, in the order of the results | in place: one fold |
 //! | at most 4 KiB, or 4,096 of contiguous inputs, in that order | in order: one block of a nest that is not arranged |
 //! | others | a nest, arranged and halved, each part in one of the following ways |
-//! | neighbours of large arrays, whose rows are joined | along panels |
-//! | stored and contiguous in the order of the loops, in lanes or short rows | in place |
+//! | stored and contiguous in the order of the loops, in lanes, in rows below twice [`WIDE`](nest::WIDE), or of 2 KiB in large arrays | in place |
 //! | other rows of [`NARROW`](nest::NARROW) or more, and lanes of a cache line or more, with a row loop, of up to 16 bytes | along panels |
 //! | everything else | in place if it can be, or through a buffer |
 //!

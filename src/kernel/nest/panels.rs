@@ -1,5 +1,17 @@
 //! Sums in registers, of elements that are not stored: along the two innermost loops at once.
 //!
+//! Panels compute what this loop computes, in another order of additions:
+//!
+//! ```text
+//! at each index of the nest:
+//!     output += element
+//! ```
+//!
+//! The deviations, and what a sum of `f64` takes without them:
+//! 1. Several neighbours are combined at once, each in an accumulator of its own, at several steps before the output is written.
+//! 2. Rows are added in groups that stay in L1, and lanes in parts of [`ROUNDS`] panels, which keeps the error small.
+//! 3. Several short rows or lanes are visited together ([`at_once`]): 1.2 to 2.1 times as long.
+//!
 //! A panel is [`WIDE`] or [`NARROW`] neighbours along the innermost loop. Each neighbour has an accumulator in a register.
 //! [`ErasedNest::sum_loop`] chooses the loop along which panels are added:
 //! - the innermost loop. Then the accumulators are parts of a lane's sum ([`PanelLoops::lanes`]);

@@ -1,4 +1,22 @@
 //! Folds of contiguous elements: of rows to a row, and of lanes to one element each.
+//!
+//! A fold computes what these loops compute, in another order of additions:
+//!
+//! ```text
+//! for each group of rows:             for each lane:
+//!     sums = the first row                sum = the first element
+//!     for row in the others:              for element in the others:
+//!         sums[i] += row[i]                   sum += element
+//! ```
+//!
+//! The deviations, and what a sum of `f64` takes without them:
+//! 1. Each lane, and each column of rows, has several accumulators in registers, so that an addition does not wait for the one
+//!    before ([`lane`], [`SumRows::by_columns`]).
+//! 2. After [`ROUNDS`] additions, accumulators are added to a second set, which keeps the error small.
+//! 3. Narrow rows are joined to rows of up to [`JOINED_BYTES`], whose sums are added as narrow rows again ([`sum_groups`]): 1.1 to 1.6
+//!    times as long. Large arrays are summed in parts of [`NARROW`] joined rows, whose lines stay in L1: 1.1 to 1.9 times.
+//! 4. Rows of three elements have [`ACCUMULATORS`]: 1.1 to 1.6 times.
+//! 5. Lanes of up to eight elements have loops of constant length, which are vectorised across lanes.
 
 #![forbid(unsafe_code)]
 
@@ -89,7 +107,7 @@ pub(super) fn fold<A: Clone>(
     }
 }
 
-/// Appends the sum of the rows of each group. Narrow rows are joined to longer ones first, [`NARROW`] or more of which are added.
+/// Appends the sum of the rows of each group. Narrow rows are joined to longer ones first; at least [`NARROW`] of these are added.
 fn sum_groups<A: Clone>(
     op: &dyn Fold<A>,
     elements: &[A],
