@@ -126,10 +126,12 @@ fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Writte
 }
 
 fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
+    let is_copy = nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0);
+    let is_small = steps_of(nest.loops()).saturating_mul(nest.sizes()[0]) <= COPIES_BYTES;
     match tile_of(&nest, nest.is_copy()) {
-        Some((steps, share)) => nest.visit_tiles(&steps, share),
-        None if nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0) => nest.copy(),
-        None => nest.visit_rows(),
+        Some((steps, share)) if !(is_copy && is_small) => nest.visit_tiles(&steps, share),
+        _ if is_copy => nest.copy(),
+        _ => nest.visit_rows(),
     }
 }
 

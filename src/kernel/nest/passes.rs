@@ -8,11 +8,11 @@ use super::elements::{Inputs, Output};
 use super::gather::{To, copy_elements};
 use super::halves::{Invariant, Join};
 use super::loops::{
-    ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
+    ErasedNest, ErasedOperands, InputSet, Loop, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
 };
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
-use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
+use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::cmp::Reverse;
 use core::marker::PhantomData;
@@ -222,6 +222,12 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { count: operands, info, .. } = self.erased.operands;
+        // straight to the output, where squares are transposed in registers
+        let is_near = |l: &Loop| l.strides[1] == self.sizes()[1].cast_signed();
+        // the rows of an input that are far apart share few sets of L1
+        let is_apart = |l: &Loop| l.strides[1].unsigned_abs() % (32 * CACHE_LINE) != 0;
+        let is_direct =
+            self.is_copy() && self.loops().iter().any(is_near) && self.loops().last().is_some_and(is_apart);
         let (rows, mut written, mut scratch) = (self.pass.rows, Written::default(), Scratch::new());
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let copies = scratch.bytes(share * (operands - 1));
@@ -240,6 +246,14 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
                 order[near..].rotate_left(1);
             }
             for_each_index(&order, &part.operands.at, &mut |first| {
+                if is_direct {
+                    // SAFETY: By the invariant. The output has elements of the same type.
+                    unsafe {
+                        copy_elements(&part.loops, first[1], 1, info, To::Output(first[0]));
+                        written.add(Written::new(steps(&part.loops)));
+                    }
+                    return;
+                }
                 for k in copied.operands() {
                     if replace(&mut copies_of[k], first[k]) != first[k] {
                         let copy = &mut copies[(k - 1) * share..][..share];
