@@ -274,8 +274,12 @@ unsafe fn transpose_by_avx2<N>(
     let (size, side) = (size_of::<N>(), 16 / size_of::<N>());
     // short rows of the output have one square
     let step = if len < 2 * side { side } else { 2 * side };
-    for i in starts(rows, side) {
-        for j in starts(len, step) {
+    // squares along rows of the output, unless those of the input share sets of L1: lines are read whole then
+    let is_down = share_sets(along);
+    let [outer, inner] = if is_down { [(len, step), (rows, side)] } else { [(rows, side), (len, step)] };
+    for first in starts(outer) {
+        for second in starts(inner) {
+            let (i, j) = if is_down { (second, first) } else { (first, second) };
             // the rows of the input, a square in each half, then those of the output
             let mut vectors = [x86::_mm256_setzero_si256(); 16];
             // SAFETY: The caller promises the elements and the memory, and every square is within them.
@@ -313,7 +317,12 @@ unsafe fn transpose_by_avx2<N>(
     }
 }
 
-/// The first of each `side` steps of `len`: the last ones overlap with those before.
-fn starts(len: usize, side: usize) -> impl Iterator<Item = usize> {
+/// The first steps of parts of `side` steps of `len`. The last part overlaps with the one before.
+fn starts((len, side): (usize, usize)) -> impl Iterator<Item = usize> {
     (0..len.div_ceil(side)).map(move |part| (part * side).min(len - side))
+}
+
+/// Whether lines that are so many bytes apart share few sets of L1.
+pub(super) fn share_sets(stride: isize) -> bool {
+    stride.unsigned_abs().is_multiple_of(32 * CACHE_LINE)
 }

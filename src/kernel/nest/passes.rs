@@ -5,14 +5,14 @@
 use super::closures::{FillsOf, Rows, RowsOf};
 use super::cut::{Block, for_each_index};
 use super::elements::{Inputs, Output};
-use super::gather::{To, copy_elements};
+use super::gather::{To, copy_elements, share_sets};
 use super::halves::{Invariant, Join};
 use super::loops::{
-    ErasedNest, ErasedOperands, InputSet, Loop, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
+    ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
 };
 use super::operands::{Dropped, RawInputs, RawOutput, StridedAxes, standard_len};
 use crate::kernel::ensure;
-use crate::kernel::memory::{CACHE_LINE, Scratch, Slots, StridedSlots, Written};
+use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::cmp::Reverse;
 use core::marker::PhantomData;
@@ -222,12 +222,14 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { count: operands, info, .. } = self.erased.operands;
-        // straight to the output, where squares are transposed in registers
-        let is_near = |l: &Loop| l.strides[1] == self.sizes()[1].cast_signed();
-        // the rows of an input that are far apart share few sets of L1
-        let is_apart = |l: &Loop| l.strides[1].unsigned_abs() % (32 * CACHE_LINE) != 0;
-        let is_direct =
-            self.is_copy() && self.loops().iter().any(is_near) && self.loops().last().is_some_and(is_apart);
+        // straight to the output where squares are transposed in registers and few of their lines share sets of L1
+        let size = self.sizes()[1].cast_signed();
+        let near = self.loops().iter().find(|l| l.strides[1] == size);
+        let is_direct = self.is_copy()
+            && near.is_some_and(|near| {
+                !share_sets(near.strides[0])
+                    || !self.loops().last().is_some_and(|row| share_sets(row.strides[1]))
+            });
         let (rows, mut written, mut scratch) = (self.pass.rows, Written::default(), Scratch::new());
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let copies = scratch.bytes(share * (operands - 1));
