@@ -6,7 +6,6 @@ use super::loops::{ElementInfo, ErasedNest, InputSet, Loop, MAX_ROWS, NARROW, OP
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
-use core::cmp::Reverse;
 
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
@@ -77,14 +76,6 @@ impl ErasedNest {
             self.loops[place..=next].rotate_right(1);
         }
         self.merge();
-    }
-
-    /// Orders the loops of a copy by the nearer of both strides: what shares a line is copied soon.
-    pub(super) fn order_for_copy(&mut self) {
-        self.loops.sort_unstable_by_key(|l| {
-            let [out, input] = [l.strides[0], l.strides[1]].map(isize::unsigned_abs);
-            Reverse((if input == 0 { out } else { out.min(input) }, out))
-        });
     }
 
     /// Moves the innermost loop, if it is reduced and short, outside the kept loop next to it, along which there are long rows.

@@ -16,15 +16,13 @@ use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::simd::has_avx2;
+use core::cmp::Reverse;
 use core::mem::MaybeUninit;
 use core::ptr;
 
 /// The bytes of all copies of a tile. Measured on 2026-11-26 with `cliffs`: half as many take up to twice as long for five operands. On
 /// 2026-11-28 on a Xeon, three quarters took 1.5 times as long for a sum of two arrays of three axes each in six.
 const TILE_COPIES_BYTES: usize = 16 << 10;
-/// The most elements at an index of the outermost axis of which columns are copied, not rows. Measured on 2026-11-28 on Zen 4:
-/// with rows of 3 elements, columns take 0.6 of the time of rows, and of 6 1.6 times as long.
-const SHORT_COLUMNS: usize = 4;
 
 /// The bytes of one of `count` copies.
 pub(crate) fn copy_share(count: usize) -> usize {
@@ -73,7 +71,11 @@ pub(super) unsafe fn copy_elements(
             _ => axes.push(axis),
         }
     }
-    axes.reverse();
+    // by the nearer of both strides: what shares a cache line is copied soon
+    axes.sort_unstable_by_key(|axis| {
+        let [out, input] = [0, 1].map(|i| axis.strides[i].unsigned_abs());
+        Reverse((if input == 0 { out } else { out.min(input) }, out))
+    });
     // SAFETY: The caller promises the elements and the output. All fit into other memory, as was just checked.
     unsafe { info.gathers[k - 1](&axes, from, start) };
 }
@@ -116,7 +118,17 @@ unsafe fn gather_axes<N: Copy>(axes: &[Loop], from: *const u8, to: *mut u8) {
                     done += more;
                 }
             }
-            [column, ref inner @ ..] if are_columns(axes) => copy_columns::<N>(column, inner, from, to),
+            [column, row] if is_transposed(&column, &row, size_of::<N>()) => {
+                let [along, down] = [row.strides[1], column.strides[0]];
+                transpose::<N>(from, along, to, down, [column.len, row.len]);
+            }
+            // columns that are nearer, or longer than the shortest rows
+            [column, row]
+                if row.len < column.len.min(4)
+                    || (1..row.strides[1].unsigned_abs()).contains(&column.strides[1].unsigned_abs()) =>
+            {
+                copy_rows::<N>(row, column, from, to);
+            }
             [outer, row] => copy_rows::<N>(outer, row, from, to),
             [outer, ref inner @ ..] => {
                 for i in 0..outer.len.cast_signed() {
@@ -172,38 +184,6 @@ unsafe fn copy_every<N: Copy, const STEP: isize>(from: *const N, to: *mut N, len
     }
 }
 
-/// Copies a column at each index of the inner axes; or, if the column is contiguous, transposes it and the last axis.
-///
-/// # Safety
-/// As for [`gather_axes`].
-unsafe fn copy_columns<N: Copy>(column: Loop, inner: &[Loop], from: *const u8, to: *mut u8) {
-    let size = size_of::<N>().cast_signed();
-    let (others, row) = match *inner {
-        [ref others @ .., row]
-            if column.strides[1] == size && row.strides[1] != 0 && row.strides[0] == size && row.len > 3 =>
-        {
-            (others, Some(row))
-        }
-        _ => (inner, None),
-    };
-    for at in 0..steps(others) {
-        let (mut from, mut to, mut rest) = (from, to, at);
-        for axis in others.iter().rev() {
-            (from, to) = moved(axis, (rest % axis.len).cast_signed(), from, to);
-            rest /= axis.len;
-        }
-        // SAFETY: The caller promises the elements and the memory.
-        unsafe {
-            match row {
-                Some(row) => {
-                    transpose::<N>(from, row.strides[1], to, column.strides[0], [column.len, row.len]);
-                }
-                None => copy_column::<N>(from, column.strides[1], to, column.strides[0], column.len),
-            }
-        }
-    }
-}
-
 /// Copies `len` elements, `stride` bytes apart, to places `step` bytes apart.
 ///
 /// # Safety
@@ -218,15 +198,10 @@ unsafe fn copy_column<N: Copy>(mut from: *const u8, stride: isize, mut to: *mut 
     }
 }
 
-/// Whether columns are copied, not rows: the stride of the first axis is smaller than that of the last one, or there are few
-/// elements at an index of the first axis.
-fn are_columns(axes: &[Loop]) -> bool {
-    let [column, ref inner @ ..] = *axes else { return false };
-    let is_far = |row: &Loop| column.strides[1].abs() < row.strides[1].abs();
-    let is_nearest = inner.iter().all(|axis| axis.strides[1] == 0 || is_far(axis));
-    let is_nearer =
-        column.len > 3 && column.strides[1] != 0 && is_nearest && inner.last().is_some_and(is_far);
-    is_nearer || steps(inner) <= SHORT_COLUMNS && steps(inner) < column.len
+/// Whether rows are contiguous in the output, and columns in the input.
+fn is_transposed(column: &Loop, row: &Loop, size: usize) -> bool {
+    let size = size.cast_signed();
+    row.strides[0] == size && column.strides[1] == size && row.strides[1] != 0 && row.len.min(column.len) > 3
 }
 
 /// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows

@@ -174,7 +174,6 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     /// If the pass does [something else](Self::is_copy).
     pub(crate) fn copy(self) -> Written<'s> {
         ensure(self.is_copy() && self.erased.has_distinct_outputs(), "not a copy of plain numbers");
-        self.erased.order_for_copy();
         let ErasedNest { loops, operands } = self.erased;
         // SAFETY: By the invariant. The output has elements of the same type.
         unsafe {
@@ -247,9 +246,6 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             let tiles_along = (0..order.len()).filter(|_| operands == 2);
             if let Some(near) = tiles_along.min_by_key(|&place| order[place].strides[1].unsigned_abs()) {
                 order[near..].rotate_left(1);
-            }
-            if is_direct {
-                part.order_for_copy();
             }
             for_each_index(&order, &part.operands.at, &mut |first| {
                 if is_direct {
