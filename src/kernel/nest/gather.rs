@@ -119,13 +119,13 @@ unsafe fn gather_axes<N: Copy>(axes: &[Loop], from: *const u8, to: *mut u8) {
                 }
             }
             [column, row] if is_transposed(&column, &row, size_of::<N>()) => {
-                let [along, down] = [row.strides[1], column.strides[0]];
-                transpose::<N>(from, along, to, down, [column.len, row.len]);
+                transpose::<N>(column, row, from, to);
             }
             // columns that are nearer, or longer than the shortest rows
             [column, row]
                 if row.len < column.len.min(4)
-                    || (1..row.strides[1].unsigned_abs()).contains(&column.strides[1].unsigned_abs()) =>
+                    || column.len > 3
+                        && (1..row.strides[1].unsigned_abs()).contains(&column.strides[1].unsigned_abs()) =>
             {
                 copy_rows::<N>(row, column, from, to);
             }
@@ -204,29 +204,18 @@ fn is_transposed(column: &Loop, row: &Loop, size: usize) -> bool {
     row.strides[0] == size && column.strides[1] == size && row.strides[1] != 0 && row.len.min(column.len) > 3
 }
 
-/// Copies the transpose of a matrix. Row `i` of the output has `len` contiguous elements and is column `i` of the input. The rows
-/// of the input are contiguous and `along` bytes apart; those of the output are `down` bytes apart.
+/// Copies the transpose of a matrix: the rows of the output, and the columns, which are rows of the input, are contiguous.
 ///
 /// # Safety
-/// The input has these elements, which are plain numbers of the size of `N`, and the output has memory for them.
-unsafe fn transpose<N: Copy>(
-    from: *const u8,
-    along: isize,
-    to: *mut u8,
-    down: isize,
-    [rows, len]: [usize; 2],
-) {
-    let size = size_of::<N>();
+/// As for [`gather_axes`].
+unsafe fn transpose<N: Copy>(column: Loop, row: Loop, from: *const u8, to: *mut u8) {
     // SAFETY: The caller promises the elements and the memory. The CPU has AVX2 where it is needed.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        if size < 16 && rows.min(len) >= 16 / size && has_avx2() {
-            return transpose_by_avx2::<N>(from, along, to, down, [rows, len]);
+        if size_of::<N>() < 16 && column.len.min(row.len) >= 16 / size_of::<N>() && has_avx2() {
+            return transpose_by_avx2::<N>(column, row, from, to);
         }
-        for i in 0..rows.cast_signed() {
-            let to = to.wrapping_offset(down * i);
-            copy_column::<N>(from.add(i.cast_unsigned() * size), along, to, size.cast_signed(), len);
-        }
+        copy_rows::<N>(column, row, from, to);
     }
 }
 
@@ -237,31 +226,28 @@ unsafe fn transpose<N: Copy>(
 /// As for [`transpose`], with a square's rows and columns or more; and the CPU has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn transpose_by_avx2<N>(
-    from: *const u8,
-    along: isize,
-    to: *mut u8,
-    down: isize,
-    [rows, len]: [usize; 2],
-) {
+unsafe fn transpose_by_avx2<N>(column: Loop, row: Loop, from: *const u8, to: *mut u8) {
     use core::arch::x86_64 as x86;
 
     let (size, side) = (size_of::<N>(), 16 / size_of::<N>());
     // short rows of the output have one square
-    let step = if len < 2 * side { side } else { 2 * side };
+    let step = if row.len < 2 * side { side } else { 2 * side };
+    let [mut outer, mut inner] = [(column, side), (row, step)];
     // squares along rows of the output, unless those of the input share sets of L1: lines are read whole then
-    let is_down = share_sets(along);
-    let [outer, inner] = if is_down { [(len, step), (rows, side)] } else { [(rows, side), (len, step)] };
-    for first in starts(outer) {
-        for second in starts(inner) {
-            let (i, j) = if is_down { (second, first) } else { (first, second) };
+    if share_sets(row.strides[1]) {
+        (outer, inner) = (inner, outer);
+    }
+    for i in starts(outer) {
+        let (from, to) = moved(&outer.0, i, from, to);
+        for i in starts(inner) {
+            let (from, to) = moved(&inner.0, i, from, to);
             // the rows of the input, a square in each half, then those of the output
             let mut vectors = [x86::_mm256_setzero_si256(); 16];
             // SAFETY: The caller promises the elements and the memory, and every square is within them.
             unsafe {
-                let square = from.add(i * size).wrapping_offset(along * j.cast_signed());
                 let half = |k: usize| {
-                    square.wrapping_offset(along * k.cast_signed()).cast::<x86::__m128i>().read_unaligned()
+                    let from = from.wrapping_offset(row.strides[1] * k.cast_signed());
+                    from.cast::<x86::__m128i>().read_unaligned()
                 };
                 for k in 0..side {
                     vectors[k] = x86::_mm256_set_m128i(half(k + step - side), half(k));
@@ -280,11 +266,11 @@ unsafe fn transpose_by_avx2<N>(
                     }
                 }
                 for k in 0..side {
-                    let row = to.wrapping_offset(down * (i + k).cast_signed()).add(j * size);
+                    let to = to.wrapping_offset(column.strides[0] * k.cast_signed());
                     if step > side {
-                        row.cast::<x86::__m256i>().write_unaligned(vectors[k]);
+                        to.cast::<x86::__m256i>().write_unaligned(vectors[k]);
                     } else {
-                        row.cast::<x86::__m128i>().write_unaligned(x86::_mm256_castsi256_si128(vectors[k]));
+                        to.cast::<x86::__m128i>().write_unaligned(x86::_mm256_castsi256_si128(vectors[k]));
                     }
                 }
             }
@@ -292,9 +278,9 @@ unsafe fn transpose_by_avx2<N>(
     }
 }
 
-/// The first steps of parts of `side` steps of `len`. The last part overlaps with the one before.
-fn starts((len, side): (usize, usize)) -> impl Iterator<Item = usize> {
-    (0..len.div_ceil(side)).map(move |part| (part * side).min(len - side))
+/// The first steps of parts of `side` steps of a loop. The last part overlaps with the one before.
+fn starts((l, side): (Loop, usize)) -> impl Iterator<Item = isize> {
+    (0..l.len.div_ceil(side)).map(move |part| (part * side).min(l.len - side).cast_signed())
 }
 
 /// Whether lines that are so many bytes apart share few sets of L1.
