@@ -71,13 +71,16 @@ pub(super) unsafe fn copy_elements(
             _ => axes.push(axis),
         }
     }
-    // by the nearer of both strides: what shares a cache line is copied soon
-    axes.sort_unstable_by_key(|axis| {
-        let [out, input] = [0, 1].map(|i| axis.strides[i].unsigned_abs());
-        Reverse((if input == 0 { out } else { out.min(input) }, out))
-    });
+    axes.sort_unstable_by_key(nearer_stride);
     // SAFETY: The caller promises the elements and the output. All fit into other memory, as was just checked.
     unsafe { info.gathers[k - 1](&axes, from, start) };
+}
+
+/// Orders loops by the nearer of the output's and the first input's strides, the farthest outermost: what shares a line or a page is
+/// copied soon.
+pub(super) fn nearer_stride(l: &Loop) -> Reverse<(usize, usize)> {
+    let [out, input] = [0, 1].map(|k| l.strides[k].unsigned_abs());
+    Reverse((if input == 0 { out } else { out.min(input) }, out))
 }
 
 macro_rules! gathers {

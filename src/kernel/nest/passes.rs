@@ -5,7 +5,7 @@
 use super::closures::{FillsOf, Rows, RowsOf};
 use super::cut::{Block, for_each_index};
 use super::elements::{Inputs, Output};
-use super::gather::{To, copy_elements, share_sets};
+use super::gather::{To, copy_elements, nearer_stride, share_sets};
 use super::halves::{Invariant, Join};
 use super::loops::{
     ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
@@ -243,9 +243,8 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
             order.copy_from(tiles);
             // an only input is read along its lines: a tile ends within lines that the next one reads, too
-            let tiles_along = (0..order.len()).filter(|_| operands == 2);
-            if let Some(near) = tiles_along.min_by_key(|&place| order[place].strides[1].unsigned_abs()) {
-                order[near..].rotate_left(1);
+            if operands == 2 {
+                order.sort_unstable_by_key(nearer_stride);
             }
             for_each_index(&order, &part.operands.at, &mut |first| {
                 if is_direct {
