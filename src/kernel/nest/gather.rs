@@ -124,10 +124,10 @@ unsafe fn gather_axes<N: Copy>(axes: &[Loop], from: *const u8, to: *mut u8) {
             [column, row] if is_transposed(&column, &row, size_of::<N>()) => {
                 transpose::<N>(column, row, from, to);
             }
-            // columns that are nearer, or longer than the shortest rows
+            // the shortest rows, and those that share sets of L1, from which each line is best read once
             [column, row]
                 if row.len < column.len.min(4)
-                    || column.len > 3
+                    || share_sets(row.strides[1])
                         && (1..row.strides[1].unsigned_abs()).contains(&column.strides[1].unsigned_abs()) =>
             {
                 copy_rows::<N>(row, column, from, to);

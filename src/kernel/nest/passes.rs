@@ -222,14 +222,12 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { count: operands, info, .. } = self.erased.operands;
-        // straight to the output where squares are transposed in registers and few of their lines share sets of L1
-        let size = self.sizes()[1].cast_signed();
-        let near = self.loops().iter().find(|l| l.strides[1] == size);
-        let is_direct = self.is_copy()
-            && near.is_some_and(|near| {
-                !share_sets(near.strides[0])
-                    || !self.loops().last().is_some_and(|row| share_sets(row.strides[1]))
-            });
+        // straight to the output, unless lines share sets of L1 in both orders
+        let loops = self.loops();
+        let near = loops.iter().min_by_key(|l| l.strides[1].unsigned_abs());
+        let ends = [near.map_or(0, |near| near.strides[0]), loops.last().map_or(0, |row| row.strides[1])];
+        let is_direct =
+            self.is_copy() && loops.iter().all(|l| l.strides[1] != 0) && !ends.into_iter().all(share_sets);
         let (rows, mut written, mut scratch) = (self.pass.rows, Written::default(), Scratch::new());
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let copies = scratch.bytes(share * (operands - 1));
