@@ -4,8 +4,11 @@
 //! |---|---|
 //! | a row: contiguous, every second one, one element, or with gaps | [`copy_rows`] |
 //! | rows that repeat | one of them, and copies of this copy |
-//! | columns: the outermost axis is nearer in memory than the innermost, or its inner axes are short | [`copy_columns`]: each column, or squares that are transposed in registers |
+//! | rows and columns, contiguous in the output and in the input | squares that are transposed in registers, if the CPU has AVX2 |
+//! | the shortest rows, and those whose lines share sets of L1 | column after column |
 //! | others | row after row |
+//!
+//! The axes are ordered by the nearer of both strides, so that rows and columns are the last two.
 //!
 //! # Invariant
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
@@ -105,7 +108,7 @@ gathers!(u8 0..=1 u16 2 u32 4 u64 8 u128 _);
 /// # Safety
 /// As for [`copy_elements`].
 unsafe fn gather_axes<N: Copy>(axes: &[Loop], from: *const u8, to: *mut u8) {
-    // SAFETY: The caller promises the elements and the memory, and every part is within them.
+    // SAFETY: The caller promises the elements and the memory, and every part is within them. The CPU has AVX2 where it is needed.
     unsafe {
         match *axes {
             [] => copy_every::<N, 1>(from.cast(), to.cast(), 1),
@@ -121,10 +124,11 @@ unsafe fn gather_axes<N: Copy>(axes: &[Loop], from: *const u8, to: *mut u8) {
                     done += more;
                 }
             }
-            [column, row] if is_transposed(&column, &row, size_of::<N>()) => {
+            #[cfg(target_arch = "x86_64")]
+            [column, row] if has_squares(&column, &row, size_of::<N>()) && has_avx2() => {
                 transpose::<N>(column, row, from, to);
             }
-            // the shortest rows, and those that share sets of L1, from which each line is best read once
+            // the shortest rows, and those whose lines share sets of L1: each line is read once
             [column, row]
                 if row.len < column.len.min(4)
                     || share_sets(row.strides[1])
@@ -201,35 +205,22 @@ unsafe fn copy_column<N: Copy>(mut from: *const u8, stride: isize, mut to: *mut 
     }
 }
 
-/// Whether rows are contiguous in the output, and columns in the input.
-fn is_transposed(column: &Loop, row: &Loop, size: usize) -> bool {
-    let size = size.cast_signed();
-    row.strides[0] == size && column.strides[1] == size && row.strides[1] != 0 && row.len.min(column.len) > 3
+/// Whether rows are contiguous in the output and columns in the input, and as long as a square or longer.
+#[cfg(target_arch = "x86_64")]
+fn has_squares(column: &Loop, row: &Loop, size: usize) -> bool {
+    let ends = [row.strides[0], column.strides[1]];
+    let is_far = ![0, size.cast_signed()].contains(&row.strides[1]);
+    size < 16 && ends == [size.cast_signed(); 2] && is_far && row.len.min(column.len) >= 16 / size
 }
 
-/// Copies the transpose of a matrix: the rows of the output, and the columns, which are rows of the input, are contiguous.
-///
-/// # Safety
-/// As for [`gather_axes`].
-unsafe fn transpose<N: Copy>(column: Loop, row: Loop, from: *const u8, to: *mut u8) {
-    // SAFETY: The caller promises the elements and the memory. The CPU has AVX2 where it is needed.
-    unsafe {
-        #[cfg(target_arch = "x86_64")]
-        if size_of::<N>() < 16 && column.len.min(row.len) >= 16 / size_of::<N>() && has_avx2() {
-            return transpose_by_avx2::<N>(column, row, from, to);
-        }
-        copy_rows::<N>(column, row, from, to);
-    }
-}
-
-/// [`transpose`] of squares in registers, two at once: each has as many rows and columns as there are elements in 16 bytes. Measured on
+/// Transposes squares in registers, two at once: each has as many rows and columns as there are elements in 16 bytes. Measured on
 /// 2026-11-29 on Zen 4: half the time of loops for f64, a third for f32 and a sixth for u8, from 33x33 to 600x600.
 ///
 /// # Safety
-/// As for [`transpose`], with a square's rows and columns or more; and the CPU has AVX2.
+/// As for [`gather_axes`]. There [are squares](has_squares), and the CPU has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn transpose_by_avx2<N>(column: Loop, row: Loop, from: *const u8, to: *mut u8) {
+unsafe fn transpose<N>(column: Loop, row: Loop, from: *const u8, to: *mut u8) {
     use core::arch::x86_64 as x86;
 
     let (size, side) = (size_of::<N>(), 16 / size_of::<N>());
@@ -282,6 +273,7 @@ unsafe fn transpose_by_avx2<N>(column: Loop, row: Loop, from: *const u8, to: *mu
 }
 
 /// The first steps of parts of `side` steps of a loop. The last part overlaps with the one before.
+#[cfg(target_arch = "x86_64")]
 fn starts((l, side): (Loop, usize)) -> impl Iterator<Item = isize> {
     (0..l.len.div_ceil(side)).map(move |part| (part * side).min(l.len - side).cast_signed())
 }
