@@ -227,8 +227,8 @@ unsafe fn transpose<N>(column: Loop, row: Loop, from: *const u8, to: *mut u8) {
     // short rows of the output have one square
     let step = if row.len < 2 * side { side } else { 2 * side };
     let [mut outer, mut inner] = [(column, side), (row, step)];
-    // squares along rows of the output, unless those of the input share sets of L1: lines are read whole then
-    if share_sets(row.strides[1]) {
+    // squares along rows of the output, unless these are short, or those of the input share sets of L1: lines are read whole then
+    if step == side || share_sets(row.strides[1]) {
         (outer, inner) = (inner, outer);
     }
     for i in starts(outer) {
