@@ -11,7 +11,7 @@
 //! |---|---|
 //! | few elements, eight times [`ONE_BY_ONE`] at most without a row loop | all, in blocks of two loops, without a nest |
 //! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
-//! | a copy of up to [`SMALL_NEST`] plain numbers | all, in the order of the output's axes |
+//! | a copy of up to [`SMALL_NEST`] plain numbers, or of [`COPIES_BYTES`] that repeats none | all, by the nearer of both strides |
 //! | others of up to [`SMALL_NEST`] elements | the two innermost loops, most often one row: inputs with gaps are copied whole |
 //! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
@@ -21,8 +21,8 @@
 //!
 //! A tile reads two cache lines at each place of an input with gaps, and its rows are as long as copies in L1 allow: rows that are
 //! stored whole leave few cache lines half written. Inputs with stride 0 are copied, too, until there is a row loop for the others.
-//! A copy of plain numbers is made in tiles where the orders differ, and straight to the output elsewhere. An input is near along a
-//! loop if several of its steps share a cache line.
+//! A larger copy of plain numbers is made in tiles where the orders differ: straight to the output, unless lines share sets of L1 in
+//! both orders. An input is near along a loop if several of its steps share a cache line.
 
 #![forbid(unsafe_code)]
 
@@ -125,10 +125,12 @@ fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Writte
 }
 
 fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
+    let is_copy = nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0);
+    let is_small = steps_of(nest.loops()).saturating_mul(nest.sizes()[0]) <= COPIES_BYTES;
     match tile_of(&nest, nest.is_copy()) {
-        Some((steps, share)) => nest.visit_tiles(&steps, share),
-        None if nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0) => nest.copy(),
-        None => nest.visit_rows(),
+        Some((steps, share)) if !(is_copy && is_small) => nest.visit_tiles(&steps, share),
+        _ if is_copy => nest.copy(),
+        _ => nest.visit_rows(),
     }
 }
 

@@ -42,8 +42,9 @@
 //! first written to slots in the order of a new array, so that they have its bits.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Plain numbers are copied by the loops of `gather`, straight to the
-//! output, or in the tiles of a map where the orders differ: these are transposed in registers to L1. Storing results is a map, too,
-//! by rows. New copies of contiguous arrays, and of elements with drop glue, are ndarray's.
+//! output: at once, or in the tiles of a map where the orders differ and the output is large. Squares are transposed in registers. Only
+//! where lines share sets of L1 in both orders, tiles are copied to L1 first. Storing results is a map, too, by rows. New copies of
+//! contiguous arrays, and of elements with drop glue, are ndarray's.
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
 //! tiles in registers. Products of pairs of vectors are dot products or fused sums, or one product of matrices where many pairs share vectors.

@@ -191,6 +191,32 @@ fn copies_go_index_by_index() {
     with_layout(random, &[3, 4], |i| [i, 1], |_, view| assert!(copied(&view).iter().eq(view.iter())));
 }
 
+/// Transposed squares: one, two, and last ones that overlap. Rows of the input are next to each other, or share sets of L1.
+#[test]
+fn squares_are_transposed() {
+    fn check<A: Copy + PartialEq + Debug + From<u8>>() {
+        let side = 16 / size_of::<A>();
+        for width in [4 * side, 2048 / size_of::<A>()] {
+            for (rows, len) in
+                [(side, side), (side + 1, 2 * side), (2 * side - 1, 3 * side - 1), (3 * side, side - 1)]
+            {
+                let element = |(i, j)| A::from(u8::try_from((i * 37 + j) % 251).expect("small"));
+                let mut x = Array::from_elem([len, width.max(rows)], A::from(0));
+                let mut view = x.slice_mut(ndarray::s![.., ..rows]);
+                view.indexed_iter_mut().for_each(|(index, to)| *to = element(index));
+                for view in [view.view(), view.slice(ndarray::s![..;-1, ..])] {
+                    let view = view.t().into_dyn();
+                    assert!(copied(&view).iter().eq(view.iter()), "{rows} by {len}, {width} apart");
+                }
+            }
+        }
+    }
+    check::<u8>();
+    check::<u16>();
+    check::<u32>();
+    check::<u64>();
+}
+
 /// Counts the visits of an output, and adds the elements of the input.
 #[derive(Clone, Copy)]
 struct CountVisits;

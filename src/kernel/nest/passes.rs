@@ -5,7 +5,7 @@
 use super::closures::{FillsOf, Rows, RowsOf};
 use super::cut::{Block, for_each_index, sort_by_output};
 use super::elements::{Inputs, Output};
-use super::gather::{To, copy_elements};
+use super::gather::{To, copy_elements, nearer_stride, share_sets};
 use super::halves::{Invariant, Join};
 use super::loops::{
     ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
@@ -241,6 +241,12 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { count: operands, info, .. } = self.erased.operands;
+        // straight to the output, unless lines share sets of L1 in both orders
+        let loops = self.loops();
+        let near = loops.iter().min_by_key(|l| l.strides[1].unsigned_abs());
+        let ends = [near.map_or(0, |near| near.strides[0]), loops.last().map_or(0, |row| row.strides[1])];
+        let is_direct =
+            self.is_copy() && loops.iter().all(|l| l.strides[1] != 0) && !ends.into_iter().all(share_sets);
         let (rows, mut written, mut scratch) = (self.pass.rows, Written::default(), Scratch::new());
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let copies = scratch.bytes(share * (operands - 1));
@@ -254,11 +260,18 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
             order.copy_from(tiles);
             // an only input is read along its lines: a tile ends within lines that the next one reads, too
-            let tiles_along = (0..order.len()).filter(|_| operands == 2);
-            if let Some(near) = tiles_along.min_by_key(|&place| order[place].strides[1].unsigned_abs()) {
-                order[near..].rotate_left(1);
+            if operands == 2 {
+                order.sort_unstable_by_key(nearer_stride);
             }
             for_each_index(&order, &part.operands.at, &mut |first| {
+                if is_direct {
+                    // SAFETY: By the invariant. The output has elements of the same type.
+                    unsafe {
+                        copy_elements(&part.loops, first[1], 1, info, To::Output(first[0]));
+                        written.add(Written::new(steps(&part.loops)));
+                    }
+                    return;
+                }
                 for k in copied.operands() {
                     if replace(&mut copies_of[k], first[k]) != first[k] {
                         let copy = &mut copies[(k - 1) * share..][..share];
