@@ -273,7 +273,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     ///
     /// It stops early: elements are reduced by parts of at most 65,536, and where those before decide all results of a part, the next
     /// ones are not read. The closure of [`fused`](crate::fused()) operands is not called for them, nor does it panic. With
-    /// [`par`](Self::par), each thread stops by itself. The results are the same on any number of threads.
+    /// [`par`](Self::par), a part that has begun on another thread goes on until it decides its own results. The results are the same on
+    /// any number of threads.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). Of no elements, none is true.
