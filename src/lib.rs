@@ -108,7 +108,6 @@
 //! Version 0.1 needs ndarray 0.17 and Rust 1.87 or later. [`guide::versions`] says what may change.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(feature = "partial"), allow(dead_code, unused_imports, reason = "what only `partial` uses"))]
 #![cfg_attr(not(feature = "partial"), allow(rustdoc::broken_intra_doc_links, reason = "links to `partial`"))]
 
 extern crate alloc;
