@@ -99,7 +99,7 @@
 //! # Features
 //!
 //! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std`, needs `alloc`,
-//!   and has no [`std_axes`](Reduce::std_axes): take the roots of [`var_axes`](Reduce::var_axes), as with `libm`.
+//!   and has no [`std_axes`](Reduce::std_axes): take the roots of [`var_axes`](Reduce::var_axes) yourself.
 //! - `partial`: the module [`partial`] has shapes with unknown sizes, for programs that check shapes before they have the arrays.
 //!   It makes the crate's build a third longer.
 //! - `rayon`: `.par()` uses several threads. Without it, the calling thread does the work.

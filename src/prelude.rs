@@ -7,7 +7,7 @@
 //! a.broadcast_to([2, -1]).unwrap(); // no method named `broadcast_to` found
 //! ```
 //!
-//! Of these, the compiler does not say what to write:
+//! For these calls, the compiler does not say what to write instead:
 //!
 //! | instead of | write | because |
 //! |---|---|---|
@@ -21,7 +21,7 @@
 //! | `m.batch::<Ix2>()?.map(f)` | `m.batch::<Ix2>()?.zip_map((), shape, f)` | a batch is not an iterator: `f` gets a view of each base and the part of the result to write, of this `shape` |
 //! | `einsum("ij,jk->ik", …)` | `matmul`, or `fused(…).sum_axes(…)` | which axes are summed is checked when it compiles |
 //!
-//! For these, it proposes a method that means something else, and most of these compile:
+//! For these, it proposes a method that does something else, and most of its proposals compile:
 //!
 //! | instead of | it proposes | write |
 //! |---|---|---|

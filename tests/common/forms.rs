@@ -1,5 +1,5 @@
 //! One table of the operations on elements, each with how to call it and what the naive model says. Tests that hold for any
-//! operation run it: random cases, panics at every point, threads, stacks, strides, bits, allocations, and shapes that mean harm.
+//! operation run it: random cases, panics at every point, threads, stacks, strides, bits, allocations, and hostile shapes.
 
 use crate::model::{extreme_at, lanes, without_axes};
 use ndarray::{

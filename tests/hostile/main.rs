@@ -1,4 +1,4 @@
-//! Every public function on shapes and texts that mean harm: an error or the right answer, at once and without memory for
+//! Every public function on hostile shapes and texts: an error or the right answer, at once and without memory for
 //! what was asked. The words of the errors stand in `tests/messages.txt`.
 //!
 //! The tests run one after the other, as time and memory are those of the process. Only the calls are counted, not what makes
@@ -232,7 +232,7 @@ fn every_function_of_arrays_has_a_row_with_odd_strides() {
     let is_there = |name: &str, quoted: &str| odd.contains(quoted) || forms.contains(name);
     let of_arrays = public_names().filter(|(_, quoted)| ARRAYS.contains(quoted));
     let missing: Vec<_> = of_arrays.filter(|(name, quoted)| !is_there(name, quoted)).collect();
-    assert!(missing.is_empty(), "without arrays whose strides mean harm: {missing:?}");
+    assert!(missing.is_empty(), "without arrays of hostile strides: {missing:?}");
 }
 
 #[test]
