@@ -1,4 +1,4 @@
-//! The times of several forms of one computation, measured turn about: of each form the fastest stretch counts.
+//! The times of several forms of one computation, measured alternately: of each form the fastest stretch counts.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

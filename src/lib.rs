@@ -98,7 +98,8 @@
 //!
 //! # Features
 //!
-//! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std` and needs `alloc`.
+//! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std`, needs `alloc`,
+//!   and has no [`std_axes`](Reduce::std_axes): take the roots of [`var_axes`](Reduce::var_axes) yourself.
 //! - `partial`: the module [`partial`] has shapes with unknown sizes, for programs that check shapes before they have the arrays.
 //!   It makes the crate's build a third longer.
 //! - `rayon`: `.par()` uses several threads. Without it, the calling thread does the work.
@@ -108,7 +109,6 @@
 //! Version 0.1 needs ndarray 0.17 and Rust 1.87 or later. [`guide::versions`] says what may change.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(feature = "partial"), allow(dead_code, unused_imports, reason = "what only `partial` uses"))]
 #![cfg_attr(not(feature = "partial"), allow(rustdoc::broken_intra_doc_links, reason = "links to `partial`"))]
 
 extern crate alloc;

@@ -7,7 +7,7 @@
 //! a.broadcast_to([2, -1]).unwrap(); // no method named `broadcast_to` found
 //! ```
 //!
-//! Of these, the compiler does not say what to write:
+//! For these calls, the compiler does not say what to write instead:
 //!
 //! | instead of | write | because |
 //! |---|---|---|
@@ -18,9 +18,10 @@
 //! | `x.dot(&w)` with an `x` of three axes or more | `x.matmul(&w)`, or `x.matvec(&v)` | ndarray's `dot` multiplies one matrix; the error is an "overflow" |
 //! | `x.sum_axes(0, keepdims)`, `x.sum_axes(0, true)` | `x.sum_axes(keepdims(0))` | the axes say whether they stay |
 //! | `x.sum_axes(..)? > 3.0`, `let s: f64 = x.sum_axes(..)?;` | `x.sum_axes(..)?.into_scalar() > 3.0`, or ndarray's `x.sum()` | over all axes, the result is an array without axes, which holds one number |
+//! | `m.batch::<Ix2>()?.map(f)` | `m.batch::<Ix2>()?.zip_map((), shape, f)` | a batch is not an iterator: `f` gets a view of each base and the part of the result to write, of this `shape` |
 //! | `einsum("ij,jk->ik", …)` | `matmul`, or `fused(…).sum_axes(…)` | which axes are summed is checked when it compiles |
 //!
-//! For these, it proposes a method that means something else, and most of these compile:
+//! For these, it proposes a method that does something else, and most of its proposals compile:
 //!
 //! | instead of | it proposes | write |
 //! |---|---|---|
@@ -32,7 +33,7 @@
 //! | `x.softmax_axes(1)` | `max_axes` | the [recipe](crate::guide::recipes#softmax-and-logsumexp) for softmax |
 //!
 //! ```
-//! use ndarray::{array, Array2, Array3, Ix2};
+//! use ndarray::{array, Array2, Array3, ArrayView2, ArrayViewMut0, Ix2};
 //! use ndarray_broadcast::{fused, keepdims, prelude::*};
 //!
 //! let (x, n) = (Array2::<f64>::ones((2, 3)), 4_usize);
@@ -40,6 +41,8 @@
 //! let b = x.t().into_batch::<Ix2>()?;
 //! assert_eq!(b.matmul(&x.batch::<Ix2>()?)?.dim(), (3, 3));
 //! assert_eq!(Array3::ones((5, 4, 2)).matmul(&x)?.dim(), (5, 4, 3));
+//! let traces = b.zip_map((), (), |m: ArrayView2<f64>, mut out: ArrayViewMut0<f64>| out.fill(m.diag().sum()))?;
+//! assert_eq!(traces.into_scalar(), 2.0);
 //! assert_eq!(x.sum_axes(keepdims(0))?, array![[2.0, 2.0, 2.0]]);
 //! assert!(x.sum_axes(..)?.into_scalar() > 3.0);
 //! let norms = fused(&array![[3.0, 4.0]], |x| x * x).sum_axes(1)?.mapv(f64::sqrt);

@@ -1,4 +1,4 @@
-//! Cases of one family: compares the results of all forms, and measures them turn about.
+//! Cases of one family: compares the results of all forms, and measures them alternately.
 
 use crate::turns::{Form, calibrate, fastest};
 use ndarray::{Array, Dimension};

@@ -1,4 +1,4 @@
-//! The time of two forms of one computation, measured turn about, and the verdict.
+//! The time of two forms of one computation, measured alternately, and the verdict.
 
 use crate::turns::{Form, calibrate, fastest};
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Times {
     }
 }
 
-/// Measures `one` and `other` turn about, each by its fastest stretch; again several times while the ratio is above `limit`.
+/// Measures `one` and `other` alternately, each by its fastest stretch; again several times while the ratio is above `limit`.
 /// `scale` is the number of elements of `one` over that of `other`.
 pub(crate) fn measure(one: &mut dyn FnMut(), other: &mut dyn FnMut(), scale: f64, limit: f64) -> Times {
     let mut forms: [Form<()>; 2] = [&mut |()| one(), &mut |()| other()];

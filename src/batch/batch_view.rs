@@ -1,6 +1,6 @@
 //! The view of an array whose axes are split into batch and base.
 
-use super::{BaseRank, Parallel, Serial, WithBase};
+use super::{Parallel, Serial, WithBase};
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::shape::{
     BatchShape, LessAxes, Placeholder, TargetShape, resolved_dim, sizes, stretch_error, with_base,
@@ -208,11 +208,13 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// The view with the last two base axes swapped, which transposes each matrix.
     ///
     /// # Shapes
-    /// `(5, 2; 3, 4)` becomes `(5, 2; 4, 3)`. The number of base axes is fixed and at least two. If it is dynamic,
-    /// swap the axes of the array and then make the batch.
+    /// `(5, 2; 3, 4)` becomes `(5, 2; 4, 3)`.
     ///
     /// # Errors
-    /// None.
+    /// None. Fewer than two base axes do not compile if their number is fixed.
+    ///
+    /// # Panics
+    /// If the number of base axes is dynamic and less than two.
     ///
     /// # Examples
     /// ```
@@ -223,6 +225,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     /// let turned = m.batch::<Ix2>()?.transpose();
     /// assert_eq!(turned.into_view(), array![[[1, 4], [2, 5], [3, 6]]]);
     /// assert_eq!(turned.matvec(&v.batch::<Ix1>()?)?, v.batch::<Ix1>()?.vecmat(&m.batch::<Ix2>()?)?);
+    /// assert_eq!(m.batch_dyn(2)?.transpose().into_view(), turned.into_view());
     /// assert!(m.batch::<Ix2>()?.matvec(&v.batch::<Ix1>()?).is_err());
     /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
     /// ```
@@ -238,8 +241,9 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     #[doc(alias("mT", "matrix_transpose", "swapaxes"))]
     pub fn transpose(mut self) -> Self
     where
-        B: BaseRank + LessAxes<Ix2>,
+        B: LessAxes<Ix2>,
     {
+        assert!(self.base > 1, "cannot transpose a base of less than two axes");
         let last = self.view.ndim() - 1;
         self.view.swap_axes(last - 1, last);
         self

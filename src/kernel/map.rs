@@ -148,15 +148,17 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
     Some((place, 2 * CACHE_LINE / distance(l)))
 }
 
-/// The most steps of a tile along each loop, and the most bytes of the copy of an input; `None` if the two innermost loops serve.
+/// The most steps of a tile along each loop, and the most bytes of the copy of an input; `None` to visit blocks of the two innermost
+/// loops.
 fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<(Steps, usize)> {
     let (loops, sizes) = (nest.loops(), nest.sizes());
-    let inner = loops.last().filter(|inner| inner.strides[0] == sizes[0].cast_signed())?;
+    let (share, most) = share(nest, sizes.len() - 1);
+    // a tile of large elements would be one element
+    let inner = loops.last().filter(|inner| most > 1 && inner.strides[0] == sizes[0].cast_signed())?;
     // no input needs a copy. Measured on 2026-11-27 on a Xeon: rows of 8 to 31 take 0.1 to 1.1 of the time of tiles
     let is_read = nest.with_gaps(inner) == InputSet::NONE && nest.has_row_along(inner);
     let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
     let mut steps: Steps = loops.iter().map(|_| 1).collect();
-    let (share, most) = share(nest, sizes.len() - 1);
     let (row, _) = join_row(nest, &mut steps, |_| most);
     // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy
     let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len >= NARROW && l.strides[k] == 0);

@@ -4,8 +4,8 @@ use super::ensure;
 use super::memory::{Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, Cloned, Compiled, ContiguousAxes, Elements, ErasedNest, FoldLoops,
-    Inputs, Job, Loop, MapElement, MapReduce, Nest, Output, Reduction, RowPass, ShapePass, SharedVisitor,
-    Source, Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
+    Inputs, Job, Loop, MapElement, MapReduce, Nest, Output, Reduction, RowPass, SMALL_NEST, ShapePass,
+    SharedVisitor, Source, Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::fill;
@@ -14,6 +14,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::any::Any;
+use core::hint::black_box;
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use ndarray::{
     Array, ArrayD, ArrayRef, ArrayViewD, ArrayViewMut0, ArrayViewMut1, ArrayViewMutD, Axis, Ix1, Ix2, IxDyn,
@@ -26,6 +27,13 @@ use std::string::{String, ToString};
 /// A number of random cases: few under Miri, which takes a thousand times as long.
 pub(crate) fn cases(count: usize) -> usize {
     if cfg!(miri) { count.div_ceil(40) } else { count }
+}
+
+/// The guide promises at most 512 KiB of scratch. Few elements are visited with copies of all inputs, of up to 16 bytes each.
+#[test]
+fn copies_for_few_elements_fit_into_the_promised_scratch() {
+    let bytes = black_box(SMALL_NEST) * 6 * size_of::<u128>();
+    assert!(bytes <= 512 << 10, "SMALL_NEST = {SMALL_NEST} needs {bytes} bytes of copies");
 }
 
 /// Splitmix64.

@@ -34,8 +34,9 @@ use num_traits::{FromPrimitive, Zero};
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no sum",
     label = "no sum of `{Self}`",
-    note = "map them to numbers: `fused(&m, |&m| usize::from(m)).sum_axes(…)` counts the true elements of a mask",
-    note = "in code that is generic over elements, the bound is `SumElement`, or `Clone` and `num_traits::Zero`"
+    note = "in code that is generic over elements, add the bound `ndarray_broadcast::bounds::SumElement`, or `Clone` and \
+            `num_traits::Zero`",
+    note = "a mask holds no numbers: `fused(&m, |&m| usize::from(m)).sum_axes(…)` counts its true elements"
 )]
 pub trait SumElement: Clone + Zero {}
 
@@ -65,8 +66,8 @@ impl<A: Clone + Zero> SumElement for A {}
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no mean",
     label = "no mean of `{Self}`",
-    note = "map them to floats: `fused(&m, |&m| f64::from(u8::from(m))).mean_axes(…)` is the share of true elements in a mask",
-    note = "in code that is generic over elements, the bound is `MeanElement`"
+    note = "in code that is generic over elements, add the bound `ndarray_broadcast::bounds::MeanElement`",
+    note = "a mask holds no numbers: `fused(&m, |&m| f64::from(u8::from(m))).mean_axes(…)` is the share of its true elements"
 )]
 pub trait MeanElement: SumElement + Mul<Output = Self> + Div<Output = Self> + FromPrimitive {}
 

@@ -271,9 +271,10 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
 
     /// Whether any element along `axes` is true.
     ///
-    /// It stops early: elements are reduced by parts of at most 65,536, and where those before decide all results of a part, the next
-    /// ones are not read. The closure of [`fused`](crate::fused()) operands is not called for them, nor does it panic. With
-    /// [`par`](Self::par), each thread stops by itself. The results are the same on any number of threads.
+    /// It stops early: elements are read in parts of at most 65,536, and a part is left out if its results are already known. The closure
+    /// of [`fused`](crate::fused()) operands is not called for such a part. With
+    /// [`par`](Self::par), a part that has begun on another thread goes on until it decides its own results. The results are the same on
+    /// any number of threads.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). Of no elements, none is true.

@@ -21,6 +21,7 @@ impl<T> ByName<T> {
         self.values.len()
     }
 
+    #[cfg(feature = "partial")]
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
         Some(&self.values[*self.positions.get(name)?])
     }
@@ -36,6 +37,7 @@ impl<T> ByName<T> {
     }
 
     /// Adds a name, and returns whether it was new.
+    #[cfg(feature = "partial")]
     pub(crate) fn insert(&mut self, name: &str, value: T) -> bool {
         let before = self.len();
         self.or_insert(name, value);

@@ -319,3 +319,9 @@ fn kinds_of_arrays_and_elements() {
     );
     assert_eq!(copied.expect("a copy"), many);
 }
+
+#[test]
+#[should_panic(expected = "cannot transpose a base of less than two axes")]
+fn a_vector_has_no_transpose() {
+    let _ = zeros(&[2, 3]).batch_dyn(1).expect("a base").transpose();
+}

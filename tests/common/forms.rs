@@ -1,5 +1,5 @@
 //! One table of the operations on elements, each with how to call it and what the naive model says. Tests that hold for any
-//! operation run it: random cases, panics at every point, threads, stacks, strides, bits, allocations, and shapes that mean harm.
+//! operation run it: random cases, panics at every point, threads, stacks, strides, bits, allocations, and hostile shapes.
 
 use crate::model::{extreme_at, lanes, without_axes};
 use ndarray::{
@@ -638,7 +638,7 @@ pub fn base_operations<A: Element + LinalgScalar>() -> Vec<Form<A>> {
             => |of, _| dot(&of.x, &first(&of.x, 2));
         "Batch::vecmat" vecmat VecMat Columns: c.without(1).batch_dyn(1)?, c.x.batch_dyn(2)?
             => |of, _| (&of.x * first(&of.x, 1)).sum_axis(Axis(of.x.ndim() - 2));
-        "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.transposed().batch_dyn(2)?
+        "Batch::matmul" matmul MatMul Squares: c.x.batch_dyn(2)?, c.x.batch_dyn(2)?.transpose()
             => |of, _| dot(&with_axis(&of.x, 1), &with_axis(&of.x, 2));
     );
     products!(all, |c|

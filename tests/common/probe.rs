@@ -68,6 +68,22 @@ pub trait Token: Default + Debug + Send + Sync + 'static {
 
 impl Token for () {}
 
+/// So many bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Bulk<const N: usize>([u8; N]);
+
+impl<const N: usize> Default for Bulk<N> {
+    fn default() -> Self {
+        Self([N.to_le_bytes()[0]; N])
+    }
+}
+
+impl<const N: usize> Token for Bulk<N> {
+    fn check(&self) {
+        assert_eq!([self.0[0], self.0[N - 1]], [N.to_le_bytes()[0]; 2], "an element in one piece");
+    }
+}
+
 static ALIVE: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 static DROPPED_TWICE: AtomicUsize = AtomicUsize::new(0);
 
@@ -117,6 +133,8 @@ pub struct Probe<T> {
 
 /// Elements that are copied.
 pub type Copied = Probe<()>;
+/// Elements of 8,224 bytes: the kernel's copies have no room for two of them.
+pub type Bulky = Probe<Bulk<8192>>;
 /// Elements that are dropped, and counted.
 pub type Owned = Probe<Alive>;
 
@@ -151,6 +169,7 @@ impl<T: Token> Probe<T> {
 }
 
 impl Copy for Copied {}
+impl Copy for Bulky {}
 
 #[allow(clippy::expl_impl_clone_on_copy, clippy::non_canonical_clone_impl, reason = "it calls the hook")]
 impl<T: Token> Clone for Probe<T> {

@@ -1,4 +1,4 @@
-//! The table of forms on arrays that mean harm: each has a result or an error. Which it is stands in the other tables.
+//! The table of forms on hostile arrays: each has a result or an error. Which it is stands in the other tables.
 
 use crate::table::Table;
 use crate::{LIMIT, many};

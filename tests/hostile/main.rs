@@ -1,4 +1,4 @@
-//! Every public function on shapes and texts that mean harm: an error or the right answer, at once and without memory for
+//! Every public function on hostile shapes and texts: an error or the right answer, at once and without memory for
 //! what was asked. The words of the errors stand in `tests/messages.txt`.
 //!
 //! The tests run one after the other, as time and memory are those of the process. Only the calls are counted, not what makes
@@ -19,9 +19,11 @@ mod views;
 use ndarray::{Array, ArrayD, ArrayView, ArrayView1, ArrayView2, IxDyn, ShapeBuilder, aview0};
 use ndarray_broadcast::prelude::*;
 use num_traits::Zero;
+use std::fs;
 use std::hint::black_box;
 use std::ops::{Add, Div, Mul, Sub};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Mutex;
 use table::Table;
 
@@ -187,6 +189,42 @@ fn every_function_has_a_row() {
     assert!(missing.is_empty(), "not in the tables: {missing:?}");
 }
 
+/// As the code has them, because only a nightly writes the list: `public` writes it anew.
+#[test]
+fn the_list_has_every_function_of_the_code() {
+    let _alone = ALONE.lock();
+    let (root, mut declared) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("../src"), Vec::new());
+    functions(&root, &mut declared);
+    assert!(declared.len() > 100, "{} functions", declared.len());
+    let is_listed =
+        |name: &String| include_str!("public.txt").lines().any(|line| line.rsplit("::").next() == Some(name));
+    let missing: Vec<_> = declared.iter().filter(|name| !is_listed(name)).collect();
+    assert!(missing.is_empty(), "not in tests/hostile/public.txt: {missing:?}");
+}
+
+/// Adds the names of public functions and of methods of public traits, unless they are hidden, in a folder outside of the kernel.
+fn functions(folder: &Path, names: &mut Vec<String>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() && !path.ends_with("kernel") {
+            functions(&path, names);
+        }
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let (text, mut is_hidden, mut is_in_trait) = (fs::read_to_string(&path).unwrap(), false, false);
+        for line in text.lines() {
+            is_in_trait = line.starts_with("pub trait ") || is_in_trait && line != "}";
+            let declared =
+                line.trim_start().strip_prefix("pub ").or(line.strip_prefix("    ").filter(|_| is_in_trait));
+            let name = declared.and_then(|rest| rest.trim_start_matches("const ").strip_prefix("fn "));
+            let name = name.and_then(|rest| rest.split(['(', '<']).next());
+            names.extend(name.filter(|name| !is_hidden && !name.starts_with('$')).map(String::from));
+            let is_attribute = line.trim_start().starts_with(['#', '/']);
+            is_hidden = line.contains("#[doc(hidden)]") || is_hidden && is_attribute;
+        }
+    }
+}
+
 #[test]
 fn every_function_of_arrays_has_a_row_with_odd_strides() {
     let _alone = ALONE.lock();
@@ -194,7 +232,7 @@ fn every_function_of_arrays_has_a_row_with_odd_strides() {
     let is_there = |name: &str, quoted: &str| odd.contains(quoted) || forms.contains(name);
     let of_arrays = public_names().filter(|(_, quoted)| ARRAYS.contains(quoted));
     let missing: Vec<_> = of_arrays.filter(|(name, quoted)| !is_there(name, quoted)).collect();
-    assert!(missing.is_empty(), "without arrays whose strides mean harm: {missing:?}");
+    assert!(missing.is_empty(), "without arrays of hostile strides: {missing:?}");
 }
 
 #[test]

@@ -86,6 +86,21 @@ fn decided_lanes_stop_early() -> Result<(), BroadcastError> {
     Ok(())
 }
 
+/// One thread does not begin a half that could run on another one, once it does not matter.
+#[test]
+fn halves_that_have_not_begun_are_left_out() {
+    let (x, calls) = (Array1::from_elem(1 << 22, true), AtomicUsize::new(0));
+    let is_true = |x: &bool| {
+        calls.fetch_add(1, Relaxed);
+        *x
+    };
+    let any = || fused(&x, is_true).par().any();
+    #[cfg(feature = "rayon")]
+    let any = || rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(any);
+    assert_eq!(any(), Ok(true));
+    assert!(calls.load(Relaxed) <= 1 << 16);
+}
+
 /// Scaled, where a sum is too large; and a mean of numbers that are not finite.
 #[test]
 fn means_as_numbers_are_those_over_all_axes() -> Result<(), BroadcastError> {

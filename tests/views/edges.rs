@@ -1,4 +1,4 @@
-//! At the edges: sizes that overflow, size 0, no axes, shapes that mean harm, views that are huge.
+//! At the edges: sizes that overflow, size 0, no axes, hostile shapes, views that are huge.
 
 use common::{empty, kind};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Dimension, IxDyn, ShapeBuilder, array, s};

@@ -1,5 +1,5 @@
 //! Passes over strided elements: loops, a pointer for each operand, and the object that knows the operands' types. Every pointer of a
-//! pass is made, moved and followed in this folder. A file uses those above it in this table:
+//! pass is made, moved and followed in this folder. A file uses the types of those above it in this table; methods of a nest stand where the table says:
 //!
 //! | file | owns |
 //! |---|---|

@@ -15,6 +15,7 @@ use crate::kernel::{ensure, fail};
 use alloc::vec::Vec;
 use core::ops::{Deref, Mul};
 use core::slice;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use num_traits::Zero;
 
 /// A reduction of a source, which has this shape, and where its results are stored. The output has the axes of the shape that are
@@ -208,7 +209,7 @@ pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut 
 
 impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
-    /// On one thread, the second half of a reduced loop has no result if that of the first one `is_final`.
+    /// The second half of a reduced loop has no result if, before it begins, that of the first one `is_final`.
     #[inline]
     pub(crate) fn run_halves<R: HalfResult<A>>(
         self,
@@ -221,17 +222,20 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
             (self.pass.source, self.loops()[place].kept, ErasedNest::on_heap());
         let join = source.join().filter(|_| is_worth_halving(self.loops(), GRAIN));
         let [first, second] = self.halves(place, &mut second);
-        if let Some(join) = join {
+        let is_known = AtomicBool::new(false);
+        let first = |scratch: &mut Scratch| {
+            let result = run(first, scratch);
+            is_known.store(!is_kept && is_final(source.fold(), &result), Relaxed);
+            result
+        };
+        let second =
+            |scratch: &mut Scratch| if is_known.load(Relaxed) { R::default() } else { run(second, scratch) };
+        match join {
             // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
             // [`Store`], and copies of plain numbers, which both read. Results are elements, which the `Join` may send, or numbers.
-            return unsafe {
-                join.run(|| run(first, &mut Scratch::new()), || run(second, &mut Scratch::new()))
-            };
+            Some(join) => unsafe { join.run(|| first(&mut Scratch::new()), || second(&mut Scratch::new())) },
+            None => [first(scratch), second(scratch)],
         }
-        let result = run(first, scratch);
-        let more =
-            if is_kept || !is_final(source.fold(), &result) { run(second, scratch) } else { R::default() };
-        [result, more]
     }
 
     pub(crate) fn source(&self) -> &'a Source<'a, A> {

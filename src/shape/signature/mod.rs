@@ -241,6 +241,7 @@ impl<'s> Signature<'s> {
     }
 
     /// The text that it was read from.
+    #[cfg(feature = "partial")]
     pub(crate) fn text(&self) -> &'s str {
         self.text
     }
