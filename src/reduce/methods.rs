@@ -4,8 +4,8 @@ use super::extreme::{Maximum, Minimum, extremes};
 use super::mean::means;
 use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::positions;
-use super::statistics::{Until, variances};
-use super::{MeanElement, SumElement};
+use super::statistics::{Until, deviations, variances};
+use super::{MeanElement, SumElement, VarElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
 use crate::kernel::operation::{Operation, Plus};
@@ -13,8 +13,8 @@ use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::AsArrayRef;
-use core::ops::{Mul, Sub};
-use ndarray::{Array, ArrayRef, Dimension};
+use core::ops::Mul;
+use ndarray::{Array, ArrayRef, Dimension, IxDyn};
 
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
@@ -69,6 +69,16 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Calls `then` with the source, whose elements `op` combines, and returns its result.
     #[doc(hidden)]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R;
+
+    /// Calls `then` with the squared differences from the means of the lanes, as elements that are added, and returns its result, if
+    /// the elements are stored.
+    #[doc(hidden)]
+    fn squared<R>(&self, _means: &ArrayRef<A, IxDyn>, _then: impl FnOnce(&Source<'_, A>) -> R) -> Option<R>
+    where
+        A: VarElement,
+    {
+        None
+    }
 
     /// The source, if it is an array that already has this shape.
     #[doc(hidden)]
@@ -232,9 +242,9 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     #[doc(alias("var", "var_axis", "variance"))]
     fn var_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
     where
-        A: MeanElement + Sub<Output = A> + PartialOrd,
+        A: VarElement,
     {
-        self.source(Plus, |source| variances(source, &axes, ddof))
+        Ok(variances(self, &axes, ddof, "var_axes")?.variances)
     }
 
     /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes).
@@ -264,9 +274,9 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     #[doc(alias("std", "std_axis", "standard_deviation"))]
     fn std_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
     where
-        A: num_traits::Float + num_traits::FromPrimitive,
+        A: super::StdElement,
     {
-        Ok(self.source(Plus, |source| variances(source, &axes, ddof))?.mapv_into(A::sqrt))
+        deviations(self, &axes, ddof, "std_axes")
     }
 
     /// Whether any element along `axes` is true.

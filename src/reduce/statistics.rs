@@ -1,16 +1,23 @@
 //! Variances, and whether any or all elements are true.
 
-use super::mean::means;
+use super::mean::{is_finite, means};
 use super::parts::{for_each_part, memory_order};
 use super::passes::{builder, source_shape};
-use super::{MeanElement, Reduce, fused};
+use super::{Reduce, VarElement};
 use crate::error::{Result, caller, fail};
-use crate::kernel::nest::{Inputs, Source};
-use crate::kernel::operation::Operation;
+use crate::kernel::memory::Reserved;
+use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapElement, MapReduce, Source};
+use crate::kernel::operation::{Operation, Plus};
+use crate::kernel::reduce::{fold_of, to_new};
 use crate::reserved::reserved;
-use crate::shape::{ReducedAxes, reduced_dim};
-use core::ops::Sub;
-use ndarray::{Array, ArrayView, Axis, AxisDescription, Dimension, Slice};
+use crate::shape::{AxisMask, ReducedAxes, reduced_dim};
+use alloc::vec::Vec;
+use core::iter::zip;
+use core::ops::{Mul, Sub};
+use ndarray::{Array, ArrayBase, ArrayView, Axis, AxisDescription, Dimension, IxDyn, RawData, Slice, Zip};
+
+/// The powers of two that `f64` has, those of its smallest numbers included.
+const EXPONENTS: usize = 2098;
 
 /// Whether any element is true, if that is `FINAL`, or else whether all are.
 #[derive(Clone, Copy)]
@@ -25,46 +32,261 @@ impl<const FINAL: bool> Operation<bool> for Until<FINAL> {
     }
 }
 
-/// The variances over axes.
+/// The square of the difference between an element and the mean of its lane.
+#[derive(Clone, Copy)]
+pub(super) struct Squared;
+
+impl<A: Clone + Sub<Output = A> + Mul<Output = A>> MapElement<A, (A, A)> for Squared {
+    #[inline(always)]
+    fn map(&mut self, (x, mean): (&A, &A)) -> A {
+        (x.clone() - mean.clone()) * (x.clone() - mean.clone())
+    }
+}
+
+/// What is combined of the differences between scaled elements and the mean of their lane.
+#[derive(Clone, Copy, PartialEq)]
+enum Scaled {
+    /// The largest absolute difference.
+    Largest,
+    /// The sum.
+    Sum,
+    /// The sum of the squares.
+    Squares,
+}
+
+/// A lane, as (mean, factor): the mean of the elements times the factor, and the factor.
+type Lane<A> = (A, A);
+
+impl<A: VarElement> MapElement<A, (A, Lane<A>)> for Scaled {
+    #[inline(always)]
+    fn map(&mut self, (x, (mean, factor)): (&A, &Lane<A>)) -> A {
+        let apart = x.clone() * factor.clone() - mean.clone();
+        match self {
+            Self::Largest if apart < A::zero() => A::zero() - apart,
+            Self::Squares => apart.clone() * apart,
+            _ => apart,
+        }
+    }
+}
+
+impl<A: VarElement> Operation<A> for Scaled {
+    #[inline(always)]
+    fn apply(self, a: A, b: A) -> A {
+        match self {
+            Self::Largest if b > a => b,
+            Self::Largest => a,
+            _ => a + b,
+        }
+    }
+}
+
+/// Means, and variances of the elements times some factors.
+pub(super) struct Variances<A, E: Dimension> {
+    pub(super) means: Array<A, E>,
+    pub(super) variances: Array<A, E>,
+    /// The factors, if some are not one.
+    factors: Option<Array<A, E>>,
+}
+
+/// The means, and the variances.
+///
+/// # Errors
+/// Those of [`scaled_variances`].
+pub(super) fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
+    of: &(impl Reduce<A, D> + ?Sized),
+    axes: &X,
+    ddof: A,
+    name: &'static str,
+) -> Result<Variances<A, X::Left>> {
+    let is_held = |variance: &A| !variance.is_zero() & is_finite(variance);
+    let mut found = scaled_variances(of, axes, ddof, name, is_held)?;
+    if let Some(factors) = &found.factors {
+        let unscale = |scaled: &mut A, factor: &A| *scaled = scaled.clone() / factor.clone() / factor.clone();
+        found.variances.zip_mut_with(factors, unscale);
+    }
+    Ok(found)
+}
+
+/// The standard deviations. A variance that is not a normal number is that of scaled elements.
+///
+/// # Errors
+/// Those of [`scaled_variances`].
+#[cfg(feature = "std")]
+pub(super) fn deviations<A: super::StdElement, D: Dimension, X: ReducedAxes<D>>(
+    of: &(impl Reduce<A, D> + ?Sized),
+    axes: &X,
+    ddof: A,
+    name: &'static str,
+) -> Result<Array<A, X::Left>> {
+    let found = scaled_variances(of, axes, ddof, name, |variance| variance.is_normal())?;
+    let mut deviations = found.variances.mapv_into(A::sqrt);
+    if let Some(factors) = &found.factors {
+        deviations.zip_mut_with(factors, |scaled, &factor| *scaled = *scaled / factor);
+    }
+    Ok(deviations)
+}
+
+/// The means and the variances over axes. Those that the type does not hold, as `is_held` says, are the variances of elements times
+/// a factor.
+///
+/// With d = x - mean, a variance is (Σd² - (Σd)² / n) / (n - ddof). The correction is left out where it would be rounded off.
 ///
 /// # Errors
 /// Those of [`means`], then `TooLarge`, then `NoMean`.
-pub(super) fn variances<A, D, X>(source: &Source<'_, A>, axes: &X, ddof: A) -> Result<Array<A, X::Left>>
-where
-    A: MeanElement + Sub<Output = A> + PartialOrd,
-    D: Dimension,
-    X: ReducedAxes<D>,
-{
-    let mut joint = None::<D>;
-    let shape = source_shape(source, &mut joint)?;
-    let builder = || builder(source, &caller::VAR_AXES).axes(axes.numbers(shape.len()));
-    let (result, reduced) = reduced_dim(shape, axes, builder)?;
-    let means = means(source, axes, (&caller::VAR_AXES, "var_axes"))?;
-    if means.is_empty() {
-        return Ok(means);
+fn scaled_variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
+    of: &(impl Reduce<A, D> + ?Sized),
+    axes: &X,
+    ddof: A,
+    name: &'static str,
+    is_held: fn(&A) -> bool,
+) -> Result<Variances<A, X::Left>> {
+    of.source(Plus, |source| {
+        let mut joint = None::<D>;
+        let shape = source_shape(source, &mut joint)?;
+        let builder = || builder(source, &caller::VAR_AXES).axes(axes.numbers(shape.len()));
+        let (result, reduced) = reduced_dim(shape, axes, builder)?;
+        let means = means(source, axes, (&caller::VAR_AXES, name))?;
+        let sums = reserved(result, builder)?;
+        if means.is_empty() {
+            return Ok(Variances { variances: means.clone(), means, factors: None });
+        }
+        let count = reduced.named().map(|axis| shape[axis]).product();
+        let counted = A::from_usize(count).filter(|counted| counted.clone() - ddof.clone() > A::zero());
+        let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
+        let counted = counted.ok_or_else(error)?;
+        let freedom = counted.clone() - ddof;
+        let lanes = Lanes { source, shape, reduced: &reduced, keeps: X::KEEPS };
+        let removed = (!X::KEEPS).then_some(&reduced as _);
+        let sum = |source: &Source<'_, A>, sums| to_new(source, shape, sums, removed, A::zero());
+        let mut sums = Some(sums);
+        let stored =
+            of.squared(&lanes.all_axes(means.view()), |source| sum(source, sums.take().expect("once")));
+        let sums = stored.unwrap_or_else(|| lanes.combine(&means, Squared, Plus));
+        Ok(lanes.corrected(means, sums, &[counted, freedom], is_held))
+    })
+}
+
+/// The lanes of a source.
+struct Lanes<'a, A> {
+    source: &'a Source<'a, A>,
+    shape: &'a [usize],
+    reduced: &'a AxisMask,
+    /// Whether results have the axes that are reduced.
+    keeps: bool,
+}
+
+impl<A: VarElement> Lanes<'_, A> {
+    /// What there is for each lane, with all axes of the shape.
+    fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
+        let named = self.reduced.named().filter(|_| !self.keeps);
+        named.fold(lanes.into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)))
     }
-    let of_means = Inputs::from((&*means,));
-    let mut sums = reserved(result, builder)?.filled(Some(&of_means.order()), A::zero());
-    let count = reduced.named().map(|axis| shape[axis]).product();
-    let freedom = A::from_usize(count).map(|count| count - ddof).filter(|freedom| *freedom > A::zero());
-    let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
-    let freedom = freedom.ok_or_else(error)?;
-    let (mut of_part, mut added) = (means.view().into_dyn(), sums.view_mut().into_dyn());
-    for axis in reduced.named().filter(|_| !X::KEEPS) {
-        (of_part, added) = (of_part.insert_axis(Axis(axis)), added.insert_axis(Axis(axis)));
+
+    /// Combines what `map` makes of the elements and of what there is for their lane, part by part. The results of parts are combined
+    /// pairwise.
+    fn combine<L: Clone, E: Dimension, O: Operation<A> + Sync>(
+        &self,
+        lanes: &Array<L, E>,
+        map: impl MapElement<A, (A, L)> + Copy,
+        op: O,
+    ) -> Array<A, E> {
+        let mut combined = lanes.map(|_| A::zero());
+        let order = memory_order(self.source, self.shape, |_| false);
+        let lanes = self.all_axes(lanes.view()).permuted_axes(&*order);
+        let mut results = self.all_axes(combined.view_mut()).permuted_axes(&*order);
+        let mut parts = Vec::<(usize, Array<A, IxDyn>)>::new();
+        for_each_part(self.source, self.shape, &order, self.reduced, |elements, sizes, bounds| {
+            let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
+            let part = |axis: AxisDescription| match bounds[order[axis.axis.index()]] {
+                (start, len) if axis.len > 1 => Slice::from(start..start + len),
+                _ => Slice::from(..),
+            };
+            let lanes = lanes.slice_each_axis(part);
+            let inputs = Inputs::from((&*elements, &*lanes));
+            let (loops, folds) = (MapReduce::new(map, op), FoldLoops::new(Cloned, op));
+            let source = Source::fused(&inputs, &loops, fold_of(&folds));
+            let mut result = to_new(&source, sizes, Reserved::scratch(lanes.raw_dim()), None, A::zero());
+            let (mut count, mut ends) = (1, zip(bounds, self.shape).enumerate());
+            let is_last =
+                ends.all(|(axis, (part, &end))| !self.reduced.contains(axis) || part.0 + part.1 == end);
+            while let Some((_, before)) = parts.pop_if(|(others, _)| *others == count || is_last) {
+                result.zip_mut_with(&before, |result, before| {
+                    *result = op.apply(before.clone(), result.clone())
+                });
+                count *= 2;
+            }
+            match is_last {
+                true => results.slice_each_axis_mut(part).assign(&result),
+                false => parts.push((count, result)),
+            }
+        });
+        combined
     }
-    let order = memory_order(source, shape, |_| false);
-    let (of_part, mut added) = (of_part.permuted_axes(&*order), added.permuted_axes(&*order));
-    let squared = |x: &A, mean: &A| (x.clone() - mean.clone()) * (x.clone() - mean.clone());
-    for_each_part(source, shape, &order, &reduced, |elements, sizes, bounds| {
-        let part = |axis: AxisDescription| match bounds[order[axis.axis.index()]] {
-            (start, len) if axis.len > 1 => Slice::from(start..start + len),
-            _ => Slice::from(..),
+
+    /// The variances from the sums of the squares. Of lanes whose mean is far from the elements, for the digits that the type has, and
+    /// of those whose variance is not held, the elements are scaled, and the mean is corrected first: then equal elements do not differ
+    /// from it.
+    fn corrected<E: Dimension>(
+        &self,
+        means: Array<A, E>,
+        mut variances: Array<A, E>,
+        [count, freedom]: &[A; 2],
+        is_held: fn(&A) -> bool,
+    ) -> Variances<A, E> {
+        let numbers = [f64::INFINITY, 1.0, 2.0, 0.5, 0.25, 1.0 / 256.0].map(A::from_f64);
+        variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
+        // numbers without an infinity are exact, or panic where they leave their type
+        let [Some(_), Some(one), Some(two), Some(half), Some(quarter), Some(least)] = numbers else {
+            return Variances { means, variances, factors: None };
         };
-        let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
-        let (means, mut sums) = (of_part.slice_each_axis(part), added.slice_each_axis_mut(part));
-        fused((&elements, &means), squared).add_sum_to(&mut sums).expect("parts of one shape");
-    });
-    sums.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
-    Ok(sums)
+        let least = least * (freedom.clone() / count.clone());
+        let is_rough = |mean: &A, variance: &A| {
+            let square = mean.clone() * mean.clone();
+            let is_near = square.clone() + variance.clone() * least.clone() == square;
+            (is_near || !is_held(variance)) && is_finite(mean)
+        };
+        if !Zip::from(&means).and(&variances).any(is_rough) {
+            return Variances { means, variances, factors: None };
+        }
+        let mut lanes = Zip::from(&means).and(&variances).map_collect(|mean, variance| {
+            // the quarter of a difference is finite
+            let factor = if is_finite(variance) { &one } else { &quarter };
+            (mean.clone() * factor.clone(), factor.clone())
+        });
+        let mut largest = self.combine(&lanes, Scaled::Largest, Scaled::Largest);
+        let all = Zip::from(&mut largest).and(&mut lanes).and(&means).and(&variances);
+        all.for_each(|largest, (mean, factor), unscaled, variance| {
+            if !is_rough(unscaled, variance) {
+                *largest = A::zero();
+            }
+            let mut by = one.clone();
+            for _ in 0..if largest.is_zero() { 0 } else { EXPONENTS } {
+                let scaled = largest.clone() * by.clone();
+                if scaled > half {
+                    by = by * half.clone();
+                } else if scaled < quarter && is_finite(&(by.clone() * two.clone())) {
+                    by = by * two.clone();
+                } else {
+                    break;
+                }
+            }
+            (*mean, *factor) = (mean.clone() * by.clone(), factor.clone() * by);
+        });
+        if largest.iter().all(A::is_zero) {
+            return Variances { means, variances, factors: None };
+        }
+        let sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
+        lanes.zip_mut_with(&sums, |(mean, _), sum| *mean = mean.clone() + sum.clone() / count.clone());
+        let sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
+        let squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
+        let all = Zip::from(&mut variances).and(&largest).and(&sums).and(&squares);
+        all.for_each(|variance, largest, sum, squares| {
+            if !largest.is_zero() {
+                let correction = sum.clone() * (sum.clone() / count.clone());
+                let square = if *squares < correction { A::zero() } else { squares.clone() - correction };
+                *variance = square / freedom.clone();
+            }
+        });
+        Variances { means, variances, factors: Some(lanes.map(|(_, factor)| factor.clone())) }
+    }
 }
