@@ -50,20 +50,21 @@ enum Scaled {
     Largest,
     /// The sum.
     Sum,
-    /// The sum of the squares.
+    /// The sum of the squares, less what is subtracted from each.
     Squares,
 }
 
-/// A lane, as (mean, factor): the mean of the elements times the factor, and the factor.
-type Lane<A> = (A, A);
+/// A lane, as (factor, mean, square): what its elements are multiplied by, and what is subtracted from these products, and from the
+/// squares of the differences.
+type Lane<A> = (A, A, A);
 
 impl<A: VarElement> MapElement<A, (A, Lane<A>)> for Scaled {
     #[inline(always)]
-    fn map(&mut self, (x, (mean, factor)): (&A, &Lane<A>)) -> A {
+    fn map(&mut self, (x, (factor, mean, square)): (&A, &Lane<A>)) -> A {
         let apart = x.clone() * factor.clone() - mean.clone();
         match self {
             Self::Largest if apart < A::zero() => A::zero() - apart,
-            Self::Squares => apart.clone() * apart,
+            Self::Squares => apart.clone() * apart - square.clone(),
             _ => apart,
         }
     }
@@ -251,12 +252,12 @@ impl<A: VarElement> Lanes<'_, A> {
         let mut lanes = Zip::from(&means).and(&variances).map_collect(|mean, variance| {
             // the quarter of a difference is finite
             let factor = if is_finite(variance) { &one } else { &quarter };
-            (mean.clone() * factor.clone(), factor.clone())
+            (factor.clone(), mean.clone() * factor.clone(), A::zero())
         });
         let mut largest = self.combine(&lanes, Scaled::Largest, Scaled::Largest);
         let all = Zip::from(&mut largest).and(&mut lanes).and(&means).and(&variances);
-        all.for_each(|largest, (mean, factor), unscaled, variance| {
-            if !is_rough(unscaled, variance) {
+        all.for_each(|largest, lane, mean, variance| {
+            if !is_rough(mean, variance) {
                 *largest = A::zero();
             }
             let mut by = one.clone();
@@ -270,23 +271,28 @@ impl<A: VarElement> Lanes<'_, A> {
                     break;
                 }
             }
-            (*mean, *factor) = (mean.clone() * by.clone(), factor.clone() * by);
+            (lane.0, lane.1) = (lane.0.clone() * by.clone(), lane.1.clone() * by);
         });
         if largest.iter().all(A::is_zero) {
             return Variances { means, variances, factors: None };
         }
-        let sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
-        lanes.zip_mut_with(&sums, |(mean, _), sum| *mean = mean.clone() + sum.clone() / count.clone());
-        let sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
-        let squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
-        let all = Zip::from(&mut variances).and(&largest).and(&sums).and(&squares);
-        all.for_each(|variance, largest, sum, squares| {
-            if !largest.is_zero() {
-                let correction = sum.clone() * (sum.clone() / count.clone());
-                let square = if *squares < correction { A::zero() } else { squares.clone() - correction };
-                *variance = square / freedom.clone();
-            }
-        });
-        Variances { means, variances, factors: Some(lanes.map(|(_, factor)| factor.clone())) }
+        let mut sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
+        lanes.zip_mut_with(&sums, |lane, sum| lane.1 = lane.1.clone() + sum.clone() / count.clone());
+        sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
+        let mut squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
+        lanes.zip_mut_with(&squares, |lane, sum| lane.2 = sum.clone() / count.clone());
+        squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
+        let lost = (count.clone() - freedom.clone()) / freedom.clone();
+        Zip::from(&mut variances).and(&largest).and(&lanes).and(&sums).and(&squares).for_each(
+            |variance, largest, lane, sum, squares| {
+                let apart = sum.clone() / count.clone();
+                let square = lane.2.clone() - apart.clone() * apart + squares.clone() / count.clone();
+                if !largest.is_zero() {
+                    let square = if square < A::zero() { A::zero() } else { square };
+                    *variance = square.clone() + square * lost.clone();
+                }
+            },
+        );
+        Variances { means, variances, factors: Some(lanes.map(|lane| lane.0.clone())) }
     }
 }
