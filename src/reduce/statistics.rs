@@ -59,13 +59,22 @@ enum Scaled {
 type Lane<A> = (A, A, A);
 
 impl<A: VarElement> MapElement<A, (A, Lane<A>)> for Scaled {
+    /// All of it is computed before one result is chosen: so the loop is vectorised.
     #[inline(always)]
     fn map(&mut self, (x, (factor, mean, square)): (&A, &Lane<A>)) -> A {
         let apart = x.clone() * factor.clone() - mean.clone();
+        let squared = apart.clone() * apart.clone() - square.clone();
+        let turned = A::zero() - apart.clone();
         match self {
-            Self::Largest if apart < A::zero() => A::zero() - apart,
-            Self::Squares => apart.clone() * apart - square.clone(),
-            _ => apart,
+            Self::Largest => {
+                if turned > apart {
+                    turned
+                } else {
+                    apart
+                }
+            }
+            Self::Sum => apart,
+            Self::Squares => squared,
         }
     }
 }
@@ -73,11 +82,8 @@ impl<A: VarElement> MapElement<A, (A, Lane<A>)> for Scaled {
 impl<A: VarElement> Operation<A> for Scaled {
     #[inline(always)]
     fn apply(self, a: A, b: A) -> A {
-        match self {
-            Self::Largest if b > a => b,
-            Self::Largest => a,
-            _ => a + b,
-        }
+        let (sum, larger) = (a.clone() + b.clone(), if b > a { b } else { a });
+        if self == Self::Largest { larger } else { sum }
     }
 }
 
@@ -99,8 +105,7 @@ pub(super) fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
     ddof: A,
     name: &'static str,
 ) -> Result<Variances<A, X::Left>> {
-    let is_held = |variance: &A| !variance.is_zero() & is_finite(variance);
-    let mut found = scaled_variances(of, axes, ddof, name, is_held)?;
+    let mut found = scaled_variances(of, axes, ddof, name, is_finite)?;
     if let Some(factors) = &found.factors {
         let unscale = |scaled: &mut A, factor: &A| *scaled = scaled.clone() / factor.clone() / factor.clone();
         found.variances.zip_mut_with(factors, unscale);
@@ -139,7 +144,7 @@ fn scaled_variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
     axes: &X,
     ddof: A,
     name: &'static str,
-    is_held: fn(&A) -> bool,
+    is_held: impl Fn(&A) -> bool + Copy,
 ) -> Result<Variances<A, X::Left>> {
     of.source(Plus, |source| {
         let mut joint = None::<D>;
@@ -224,69 +229,95 @@ impl<A: VarElement> Lanes<'_, A> {
         combined
     }
 
-    /// The variances from the sums of the squares. Of lanes whose mean is far from the elements, for the digits that the type has, and
-    /// of those whose variance is not held, the elements are scaled, and the mean is corrected first: then equal elements do not differ
-    /// from it.
+    /// The variances from the sums of the squares.
+    ///
+    /// The correction is left out where it would be rounded off, as far as the mean may be off. The means are corrected first where the
+    /// correction is most of the sum, so that equal elements do not differ from them, and where elements are scaled because their
+    /// variance is not held.
     fn corrected<E: Dimension>(
         &self,
         means: Array<A, E>,
         mut variances: Array<A, E>,
         [count, freedom]: &[A; 2],
-        is_held: fn(&A) -> bool,
+        is_held: impl Fn(&A) -> bool + Copy,
     ) -> Variances<A, E> {
-        let numbers = [f64::INFINITY, 1.0, 2.0, 0.5, 0.25, 1.0 / 256.0].map(A::from_f64);
         variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
         // numbers without an infinity are exact, or panic where they leave their type
+        let numbers = [f64::INFINITY, 1.0, 2.0, 0.5, 0.25, 1.0 / 256.0].map(A::from_f64);
         let [Some(_), Some(one), Some(two), Some(half), Some(quarter), Some(least)] = numbers else {
             return Variances { means, variances, factors: None };
         };
         let least = least * (freedom.clone() / count.clone());
-        let is_rough = |mean: &A, variance: &A| {
+        let is_near = |mean: &A, variance: &A| {
             let square = mean.clone() * mean.clone();
-            let is_near = square.clone() + variance.clone() * least.clone() == square;
-            (is_near || !is_held(variance)) && is_finite(mean)
+            (square.clone() + variance.clone() * least.clone() == square) & !variance.is_zero()
         };
-        if !Zip::from(&means).and(&variances).any(is_rough) {
-            return Variances { means, variances, factors: None };
-        }
-        let mut lanes = Zip::from(&means).and(&variances).map_collect(|mean, variance| {
-            // the quarter of a difference is finite
-            let factor = if is_finite(variance) { &one } else { &quarter };
-            (factor.clone(), mean.clone() * factor.clone(), A::zero())
-        });
-        let mut largest = self.combine(&lanes, Scaled::Largest, Scaled::Largest);
-        let all = Zip::from(&mut largest).and(&mut lanes).and(&means).and(&variances);
-        all.for_each(|largest, lane, mean, variance| {
-            if !is_rough(mean, variance) {
-                *largest = A::zero();
-            }
-            let mut by = one.clone();
-            for _ in 0..if largest.is_zero() { 0 } else { EXPONENTS } {
-                let scaled = largest.clone() * by.clone();
-                if scaled > half {
-                    by = by * half.clone();
-                } else if scaled < quarter && is_finite(&(by.clone() * two.clone())) {
-                    by = by * two.clone();
-                } else {
-                    break;
+        let is_out = |mean: &A, variance: &A| is_finite(mean) & !is_held(variance);
+        let (near, out) =
+            Zip::from(&means).and(&variances).fold((false, false), |(near, out), mean, variance| {
+                (near | is_near(mean, variance), out | is_out(mean, variance))
+            });
+        let mut lanes = match near | out {
+            true => means.map(|mean| (one.clone(), mean.clone(), A::zero())),
+            false => return Variances { means, variances, factors: None },
+        };
+        // not zero for lanes that are scaled or whose means are corrected
+        let mut largest = means.map(|_| A::zero());
+        if out {
+            Zip::from(&mut lanes).and(&variances).for_each(|(factor, mean, _), variance| {
+                if !is_finite(variance) {
+                    // the quarter of a difference is finite
+                    (*factor, *mean) = (quarter.clone(), mean.clone() * quarter.clone());
                 }
+            });
+            largest = self.combine(&lanes, Scaled::Largest, Scaled::Largest);
+            let all = Zip::from(&mut largest).and(&mut lanes).and(&means).and(&variances);
+            all.for_each(|largest, lane, mean, variance| {
+                if !is_out(mean, variance) {
+                    *largest = A::zero();
+                }
+                let mut by = one.clone();
+                for _ in 0..if largest.is_zero() { 0 } else { EXPONENTS } {
+                    let scaled = largest.clone() * by.clone();
+                    if scaled > half {
+                        by = by * half.clone();
+                    } else if scaled < quarter && is_finite(&(by.clone() * two.clone())) {
+                        by = by * two.clone();
+                    } else {
+                        break;
+                    }
+                }
+                (lane.0, lane.1) = (lane.0.clone() * by.clone(), lane.1.clone() * by);
+            });
+            if !near && largest.iter().all(A::is_zero) {
+                return Variances { means, variances, factors: None };
             }
-            (lane.0, lane.1) = (lane.0.clone() * by.clone(), lane.1.clone() * by);
+        }
+        let mut sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
+        let all = Zip::from(&mut variances).and(&mut lanes).and(&mut largest).and(&sums).and(&means);
+        all.for_each(|variance, lane, largest, sum, mean| {
+            let (apart, is_near) = (sum.clone() / count.clone(), is_near(mean, variance));
+            let correction = sum.clone() * apart.clone() / freedom.clone();
+            if !largest.is_zero() || is_near && correction.clone() + correction.clone() > *variance {
+                (lane.1, *largest) = (lane.1.clone() + apart, one.clone());
+            } else if is_near {
+                *variance = variance.clone() - correction;
+            }
         });
         if largest.iter().all(A::is_zero) {
             return Variances { means, variances, factors: None };
         }
-        let mut sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
-        lanes.zip_mut_with(&sums, |lane, sum| lane.1 = lane.1.clone() + sum.clone() / count.clone());
         sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
-        let mut squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
-        lanes.zip_mut_with(&squares, |lane, sum| lane.2 = sum.clone() / count.clone());
-        squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
+        for _ in 0..2 {
+            // the mean of the squares, and then what it lost
+            let squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
+            lanes.zip_mut_with(&squares, |lane, sum| lane.2 = lane.2.clone() + sum.clone() / count.clone());
+        }
         let lost = (count.clone() - freedom.clone()) / freedom.clone();
-        Zip::from(&mut variances).and(&largest).and(&lanes).and(&sums).and(&squares).for_each(
-            |variance, largest, lane, sum, squares| {
+        Zip::from(&mut variances).and(&largest).and(&lanes).and(&sums).for_each(
+            |variance, largest, lane, sum| {
                 let apart = sum.clone() / count.clone();
-                let square = lane.2.clone() - apart.clone() * apart + squares.clone() / count.clone();
+                let square = lane.2.clone() - apart.clone() * apart;
                 if !largest.is_zero() {
                     let square = if square < A::zero() { A::zero() } else { square };
                     *variance = square.clone() + square * lost.clone();
