@@ -4,7 +4,9 @@ use super::extreme::{Maximum, Minimum, extremes};
 use super::mean::means;
 use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::positions;
-use super::statistics::{Until, deviations, variances};
+#[cfg(feature = "std")]
+use super::statistics::deviations;
+use super::statistics::{Until, means_and_variances};
 use super::{MeanElement, SumElement, VarElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
@@ -244,7 +246,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     where
         A: VarElement,
     {
-        Ok(variances(self, &axes, ddof, "var_axes")?.variances)
+        let [_, variances] = means_and_variances(self, &axes, ddof, "var_axes")?;
+        Ok(variances)
     }
 
     /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes).

@@ -3,18 +3,19 @@
 use super::mean::{is_finite, means};
 use super::parts::{for_each_part, memory_order};
 use super::passes::{builder, source_shape};
-use super::{Reduce, VarElement};
+use super::{Reduce, VarElement, fused};
 use crate::error::{Result, caller, fail};
-use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapElement, MapReduce, Source};
+use crate::kernel::nest::{MapElement, Source};
 use crate::kernel::operation::{Operation, Plus};
-use crate::kernel::reduce::{fold_of, to_new};
+use crate::kernel::reduce::to_new;
 use crate::reserved::reserved;
 use crate::shape::{AxisMask, ReducedAxes, reduced_dim};
 use alloc::vec::Vec;
 use core::iter::zip;
-use core::ops::{Mul, Sub};
-use ndarray::{Array, ArrayBase, ArrayView, Axis, AxisDescription, Dimension, IxDyn, RawData, Slice, Zip};
+use ndarray::{
+    Array, ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, AxisDescription,
+    Dimension, IxDyn, RawData, Slice, Zip,
+};
 
 /// The powers of two that `f64` has, those of its smallest numbers included.
 const EXPONENTS: usize = 2098;
@@ -36,87 +37,30 @@ impl<const FINAL: bool> Operation<bool> for Until<FINAL> {
 #[derive(Clone, Copy)]
 pub(super) struct Squared;
 
-impl<A: Clone + Sub<Output = A> + Mul<Output = A>> MapElement<A, (A, A)> for Squared {
+impl<A: VarElement> MapElement<A, (A, A)> for Squared {
     #[inline(always)]
     fn map(&mut self, (x, mean): (&A, &A)) -> A {
         (x.clone() - mean.clone()) * (x.clone() - mean.clone())
     }
 }
 
-/// What is combined of the differences between scaled elements and the mean of their lane.
-#[derive(Clone, Copy, PartialEq)]
-enum Scaled {
-    /// The largest absolute difference.
-    Largest,
-    /// The sum.
-    Sum,
-    /// The sum of the squares, less what is subtracted from each.
-    Squares,
-}
-
-/// A lane, as (factor, mean, square): what its elements are multiplied by, and what is subtracted from these products, and from the
-/// squares of the differences.
-type Lane<A> = (A, A, A);
-
-impl<A: VarElement> MapElement<A, (A, Lane<A>)> for Scaled {
-    /// All of it is computed before one result is chosen: so the loop is vectorised.
-    #[inline(always)]
-    fn map(&mut self, (x, (factor, mean, square)): (&A, &Lane<A>)) -> A {
-        let apart = x.clone() * factor.clone() - mean.clone();
-        let squared = apart.clone() * apart.clone() - square.clone();
-        let turned = A::zero() - apart.clone();
-        match self {
-            Self::Largest => {
-                if turned > apart {
-                    turned
-                } else {
-                    apart
-                }
-            }
-            Self::Sum => apart,
-            Self::Squares => squared,
-        }
-    }
-}
-
-impl<A: VarElement> Operation<A> for Scaled {
-    #[inline(always)]
-    fn apply(self, a: A, b: A) -> A {
-        let (sum, larger) = (a.clone() + b.clone(), if b > a { b } else { a });
-        if self == Self::Largest { larger } else { sum }
-    }
-}
-
-/// Means, and variances of the elements times some factors.
-pub(super) struct Variances<A, E: Dimension> {
-    pub(super) means: Array<A, E>,
-    pub(super) variances: Array<A, E>,
-    /// The factors, if some are not one.
-    factors: Option<Array<A, E>>,
-}
-
 /// The means, and the variances.
 ///
 /// # Errors
-/// Those of [`scaled_variances`].
-pub(super) fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
+/// Those of [`variances`].
+pub(super) fn means_and_variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
     of: &(impl Reduce<A, D> + ?Sized),
     axes: &X,
     ddof: A,
     name: &'static str,
-) -> Result<Variances<A, X::Left>> {
-    let mut found = scaled_variances(of, axes, ddof, name, is_finite)?;
-    if let Some(factors) = &found.factors {
-        let unscale = |scaled: &mut A, factor: &A| *scaled = scaled.clone() / factor.clone() / factor.clone();
-        found.variances.zip_mut_with(factors, unscale);
-    }
-    Ok(found)
+) -> Result<[Array<A, X::Left>; 2]> {
+    variances(of, axes, ddof, name, is_finite, |variance, factor| variance / factor.clone() / factor.clone())
 }
 
-/// The standard deviations. A variance that is not a normal number is that of scaled elements.
+/// The standard deviations. Where a variance is not a normal number, the elements are scaled before the root is taken.
 ///
 /// # Errors
-/// Those of [`scaled_variances`].
+/// Those of [`variances`].
 #[cfg(feature = "std")]
 pub(super) fn deviations<A: super::StdElement, D: Dimension, X: ReducedAxes<D>>(
     of: &(impl Reduce<A, D> + ?Sized),
@@ -124,51 +68,68 @@ pub(super) fn deviations<A: super::StdElement, D: Dimension, X: ReducedAxes<D>>(
     ddof: A,
     name: &'static str,
 ) -> Result<Array<A, X::Left>> {
-    let found = scaled_variances(of, axes, ddof, name, |variance| variance.is_normal())?;
-    let mut deviations = found.variances.mapv_into(A::sqrt);
-    if let Some(factors) = &found.factors {
-        deviations.zip_mut_with(factors, |scaled, &factor| *scaled = *scaled / factor);
-    }
+    let finish = |variance: A, factor: &A| variance.sqrt() / *factor;
+    let [_, deviations] = variances(of, axes, ddof, name, |variance| variance.is_normal(), finish)?;
     Ok(deviations)
 }
 
-/// The means and the variances over axes. Those that the type does not hold, as `is_held` says, are the variances of elements times
-/// a factor.
+/// The means and the finished variances over axes.
 ///
-/// With d = x - mean, a variance is (Σd² - (Σd)² / n) / (n - ddof). The correction is left out where it would be rounded off.
+/// With d = x - mean, a variance is (Σd² - (Σd)² / n) / (n - ddof). The mean is corrected, and the elements scaled, in
+/// [`Lanes::correct`], of lanes where Σd is not rounded off or whose variance is not held. Each variance is finished with the factor
+/// of its lane.
 ///
 /// # Errors
 /// Those of [`means`], then `TooLarge`, then `NoMean`.
-fn scaled_variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
+fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
     of: &(impl Reduce<A, D> + ?Sized),
     axes: &X,
     ddof: A,
     name: &'static str,
-    is_held: impl Fn(&A) -> bool + Copy,
-) -> Result<Variances<A, X::Left>> {
+    is_held: impl Fn(&A) -> bool,
+    finish: impl Fn(A, &A) -> A,
+) -> Result<[Array<A, X::Left>; 2]> {
     of.source(Plus, |source| {
         let mut joint = None::<D>;
         let shape = source_shape(source, &mut joint)?;
         let builder = || builder(source, &caller::VAR_AXES).axes(axes.numbers(shape.len()));
         let (result, reduced) = reduced_dim(shape, axes, builder)?;
         let means = means(source, axes, (&caller::VAR_AXES, name))?;
-        let sums = reserved(result, builder)?;
         if means.is_empty() {
-            return Ok(Variances { variances: means.clone(), means, factors: None });
+            return Ok([means.clone(), means]);
         }
+        let result = reserved(result, builder)?;
         let count = reduced.named().map(|axis| shape[axis]).product();
         let counted = A::from_usize(count).filter(|counted| counted.clone() - ddof.clone() > A::zero());
         let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
         let counted = counted.ok_or_else(error)?;
-        let freedom = counted.clone() - ddof;
+        let (freedom, one) = (counted.clone() - ddof, counted.clone() / counted.clone());
         let lanes = Lanes { source, shape, reduced: &reduced, keeps: X::KEEPS };
-        let removed = (!X::KEEPS).then_some(&reduced as _);
-        let sum = |source: &Source<'_, A>, sums| to_new(source, shape, sums, removed, A::zero());
-        let mut sums = Some(sums);
-        let stored =
-            of.squared(&lanes.all_axes(means.view()), |source| sum(source, sums.take().expect("once")));
-        let sums = stored.unwrap_or_else(|| lanes.combine(&means, Squared, Plus));
-        Ok(lanes.corrected(means, sums, &[counted, freedom], is_held))
+        let (of_lanes, removed) = (lanes.all_axes(means.view()), (!X::KEEPS).then_some(&reduced as _));
+        let stored = of.squared(&of_lanes, |source| to_new(source, shape, result, removed, A::zero()));
+        let mut variances = stored.unwrap_or_else(|| {
+            let mut sums = means.map(|_| A::zero());
+            lanes.squares(of_lanes.view(), lanes.all_axes(sums.view_mut()));
+            sums
+        });
+        variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
+        let small = A::from_f64(1.0 / 256.0)
+            .map_or_else(A::zero, |small| small * (freedom.clone() / counted.clone()));
+        let is_rough = |mean: &A, variance: &A| {
+            let square = mean.clone() * mean.clone();
+            let is_near = square.clone() + variance.clone() * small.clone() == square;
+            (is_near & !variance.is_zero() | !is_held(variance)) & is_finite(mean)
+        };
+        // numbers without an infinity are exact, or panic where they leave their type
+        let has_limits = A::from_f64(f64::INFINITY).is_some();
+        let all = Zip::from(&means).and(&variances);
+        if has_limits && all.fold(false, |any, mean, variance| any | is_rough(mean, variance)) {
+            let variances = lanes.all_axes(variances.view_mut());
+            lanes.correct(of_lanes, variances, [&counted, &freedom], &is_held, &is_rough, &finish);
+        } else {
+            variances.map_inplace(|variance| *variance = finish(variance.clone(), &one));
+        }
+        Ok([means, variances])
     })
 }
 
@@ -181,6 +142,18 @@ struct Lanes<'a, A> {
     keeps: bool,
 }
 
+/// What the elements of a lane are multiplied by, and what is subtracted from the products, and from the squares of the differences.
+type Lane<A> = [A; 3];
+
+/// What is combined of the differences of scaled elements.
+#[derive(Clone, Copy, PartialEq)]
+enum Combined {
+    /// The largest absolute difference.
+    Largest,
+    Sum,
+    Squares,
+}
+
 impl<A: VarElement> Lanes<'_, A> {
     /// What there is for each lane, with all axes of the shape.
     fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
@@ -188,37 +161,29 @@ impl<A: VarElement> Lanes<'_, A> {
         named.fold(lanes.into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)))
     }
 
-    /// Combines what `map` makes of the elements and of what there is for their lane, part by part. The results of parts are combined
-    /// pairwise.
-    fn combine<L: Clone, E: Dimension, O: Operation<A> + Sync>(
+    /// Reduces the elements with what there is for their lanes, part by part. The results of parts are combined pairwise.
+    fn by_parts<L>(
         &self,
-        lanes: &Array<L, E>,
-        map: impl MapElement<A, (A, L)> + Copy,
-        op: O,
-    ) -> Array<A, E> {
-        let mut combined = lanes.map(|_| A::zero());
+        lanes: ArrayViewD<'_, L>,
+        results: ArrayViewMutD<'_, A>,
+        reduce: impl Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>,
+        op: impl Fn(A, A) -> A,
+    ) {
         let order = memory_order(self.source, self.shape, |_| false);
-        let lanes = self.all_axes(lanes.view()).permuted_axes(&*order);
-        let mut results = self.all_axes(combined.view_mut()).permuted_axes(&*order);
-        let mut parts = Vec::<(usize, Array<A, IxDyn>)>::new();
+        let (lanes, mut results) = (lanes.permuted_axes(&*order), results.permuted_axes(&*order));
+        let mut parts = Vec::<(usize, ArrayD<A>)>::new();
         for_each_part(self.source, self.shape, &order, self.reduced, |elements, sizes, bounds| {
             let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
             let part = |axis: AxisDescription| match bounds[order[axis.axis.index()]] {
                 (start, len) if axis.len > 1 => Slice::from(start..start + len),
                 _ => Slice::from(..),
             };
-            let lanes = lanes.slice_each_axis(part);
-            let inputs = Inputs::from((&*elements, &*lanes));
-            let (loops, folds) = (MapReduce::new(map, op), FoldLoops::new(Cloned, op));
-            let source = Source::fused(&inputs, &loops, fold_of(&folds));
-            let mut result = to_new(&source, sizes, Reserved::scratch(lanes.raw_dim()), None, A::zero());
+            let mut result = reduce(&elements, &lanes.slice_each_axis(part)).expect("parts of one shape");
             let (mut count, mut ends) = (1, zip(bounds, self.shape).enumerate());
             let is_last =
                 ends.all(|(axis, (part, &end))| !self.reduced.contains(axis) || part.0 + part.1 == end);
             while let Some((_, before)) = parts.pop_if(|(others, _)| *others == count || is_last) {
-                result.zip_mut_with(&before, |result, before| {
-                    *result = op.apply(before.clone(), result.clone())
-                });
+                result.zip_mut_with(&before, |result, before| *result = op(before.clone(), result.clone()));
                 count *= 2;
             }
             match is_last {
@@ -226,104 +191,87 @@ impl<A: VarElement> Lanes<'_, A> {
                 false => parts.push((count, result)),
             }
         });
-        combined
     }
 
-    /// The variances from the sums of the squares.
+    /// The sums of the squared differences from the means.
+    fn squares(&self, means: ArrayViewD<'_, A>, results: ArrayViewMutD<'_, A>) {
+        let squared = |x: &A, mean: &A| { Squared }.map((x, mean));
+        self.by_parts(means, results, |x, means| fused((x, means), squared).sum_to(means), A::add);
+    }
+
+    /// The sums, or the largest, of the differences of scaled elements.
+    fn scaled(&self, lanes: &ArrayD<Lane<A>>, what: Combined) -> ArrayD<A> {
+        let mut results = lanes.map(|_| A::zero());
+        let larger = |a: A, b: A| if b > a { b } else { a };
+        let apart = |x: &A, [factor, mean, _]: &Lane<A>| x.clone() * factor.clone() - mean.clone();
+        let absolute = |x: &A, lane: &Lane<A>| larger(apart(x, lane), A::zero() - apart(x, lane));
+        let squared = |x: &A, lane: &Lane<A>| apart(x, lane) * apart(x, lane) - lane[2].clone();
+        let reduce = |x: &ArrayRef<A, IxDyn>, lanes: &ArrayRef<Lane<A>, IxDyn>| match what {
+            Combined::Largest => fused((x, lanes), absolute).reduce_to(lanes, A::zero(), larger),
+            Combined::Sum => fused((x, lanes), apart).sum_to(lanes),
+            Combined::Squares => fused((x, lanes), squared).sum_to(lanes),
+        };
+        let op = |a, b| if what == Combined::Largest { larger(a, b) } else { a + b };
+        self.by_parts(lanes.view(), results.view_mut(), reduce, op);
+        results
+    }
+
+    /// Corrects the variances of rough lanes, and finishes all of them.
     ///
-    /// The correction is left out where it would be rounded off, as far as the mean may be off. The means are corrected first where the
-    /// correction is most of the sum, so that equal elements do not differ from them, and where elements are scaled because their
-    /// variance is not held.
-    fn corrected<E: Dimension>(
+    /// The elements of a lane are scaled where some variance is not held, so that the largest difference is some quarter. The mean is
+    /// corrected first, so that equal elements do not differ from it; so is the mean of the squares.
+    fn correct(
         &self,
-        means: Array<A, E>,
-        mut variances: Array<A, E>,
-        [count, freedom]: &[A; 2],
-        is_held: impl Fn(&A) -> bool + Copy,
-    ) -> Variances<A, E> {
-        variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
-        // numbers without an infinity are exact, or panic where they leave their type
-        let numbers = [f64::INFINITY, 1.0, 2.0, 0.5, 0.25, 1.0 / 256.0].map(A::from_f64);
-        let [Some(_), Some(one), Some(two), Some(half), Some(quarter), Some(least)] = numbers else {
-            return Variances { means, variances, factors: None };
-        };
-        let least = least * (freedom.clone() / count.clone());
-        let is_near = |mean: &A, variance: &A| {
-            let square = mean.clone() * mean.clone();
-            (square.clone() + variance.clone() * least.clone() == square) & !variance.is_zero()
-        };
-        let is_out = |mean: &A, variance: &A| is_finite(mean) & !is_held(variance);
-        let (near, out) =
-            Zip::from(&means).and(&variances).fold((false, false), |(near, out), mean, variance| {
-                (near | is_near(mean, variance), out | is_out(mean, variance))
-            });
-        let mut lanes = match near | out {
-            true => means.map(|mean| (one.clone(), mean.clone(), A::zero())),
-            false => return Variances { means, variances, factors: None },
-        };
-        // not zero for lanes that are scaled or whose means are corrected
-        let mut largest = means.map(|_| A::zero());
-        if out {
-            Zip::from(&mut lanes).and(&variances).for_each(|(factor, mean, _), variance| {
-                if !is_finite(variance) {
-                    // the quarter of a difference is finite
-                    (*factor, *mean) = (quarter.clone(), mean.clone() * quarter.clone());
-                }
-            });
-            largest = self.combine(&lanes, Scaled::Largest, Scaled::Largest);
-            let all = Zip::from(&mut largest).and(&mut lanes).and(&means).and(&variances);
-            all.for_each(|largest, lane, mean, variance| {
-                if !is_out(mean, variance) {
-                    *largest = A::zero();
-                }
-                let mut by = one.clone();
-                for _ in 0..if largest.is_zero() { 0 } else { EXPONENTS } {
-                    let scaled = largest.clone() * by.clone();
-                    if scaled > half {
-                        by = by * half.clone();
-                    } else if scaled < quarter && is_finite(&(by.clone() * two.clone())) {
-                        by = by * two.clone();
-                    } else {
-                        break;
-                    }
-                }
-                (lane.0, lane.1) = (lane.0.clone() * by.clone(), lane.1.clone() * by);
-            });
-            if !near && largest.iter().all(A::is_zero) {
-                return Variances { means, variances, factors: None };
-            }
-        }
-        let mut sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
-        let all = Zip::from(&mut variances).and(&mut lanes).and(&mut largest).and(&sums).and(&means);
-        all.for_each(|variance, lane, largest, sum, mean| {
-            let (apart, is_near) = (sum.clone() / count.clone(), is_near(mean, variance));
-            let correction = sum.clone() * apart.clone() / freedom.clone();
-            if !largest.is_zero() || is_near && correction.clone() + correction.clone() > *variance {
-                (lane.1, *largest) = (lane.1.clone() + apart, one.clone());
-            } else if is_near {
-                *variance = variance.clone() - correction;
-            }
+        means: ArrayViewD<'_, A>,
+        variances: ArrayViewMutD<'_, A>,
+        [count, freedom]: [&A; 2],
+        is_held: &dyn Fn(&A) -> bool,
+        is_rough: &dyn Fn(&A, &A) -> bool,
+        finish: &dyn Fn(A, &A) -> A,
+    ) {
+        let numbers = [1.0, 2.0, 0.5, 0.25].map(A::from_f64);
+        let [Some(one), Some(two), Some(half), Some(quarter)] = numbers else { return };
+        let mut rough = Zip::from(&means).and(&variances).map_collect(is_rough);
+        let mut lanes = Zip::from(&means).and(&variances).map_collect(|mean, variance| {
+            // the quarter of a difference is finite
+            let factor = if is_finite(variance) { &one } else { &quarter };
+            [factor.clone(), mean.clone() * factor.clone(), A::zero()]
         });
-        if largest.iter().all(A::is_zero) {
-            return Variances { means, variances, factors: None };
+        if !variances.iter().all(is_held) {
+            let largest = self.scaled(&lanes, Combined::Largest);
+            Zip::from(&mut lanes).and(&mut rough).and(&largest).for_each(|lane, rough, largest| {
+                *rough &= !largest.is_zero();
+                let mut by = one.clone();
+                for _ in 0..if *rough { EXPONENTS } else { 0 } {
+                    let scaled = largest.clone() * by.clone();
+                    by = match by.clone() * two.clone() {
+                        _ if scaled > half => by * half.clone(),
+                        double if scaled < quarter && is_finite(&double) => double,
+                        _ => break,
+                    };
+                }
+                (lane[0], lane[1]) = (lane[0].clone() * by.clone(), lane[1].clone() * by);
+            });
         }
-        sums = self.combine(&lanes, Scaled::Sum, Scaled::Sum);
-        for _ in 0..2 {
-            // the mean of the squares, and then what it lost
-            let squares = self.combine(&lanes, Scaled::Squares, Scaled::Squares);
-            lanes.zip_mut_with(&squares, |lane, sum| lane.2 = lane.2.clone() + sum.clone() / count.clone());
+        let mean = |sum: &A| sum.clone() / count.clone();
+        let mut sums = lanes.map(|_| A::zero());
+        if rough.iter().any(|&rough| rough) {
+            sums = self.scaled(&lanes, Combined::Sum);
+            lanes.zip_mut_with(&sums, |lane, sum| lane[1] = lane[1].clone() + mean(sum));
+            sums = self.scaled(&lanes, Combined::Sum);
+            for _ in 0..2 {
+                let squares = self.scaled(&lanes, Combined::Squares);
+                lanes.zip_mut_with(&squares, |lane, sum| lane[2] = lane[2].clone() + mean(sum));
+            }
         }
         let lost = (count.clone() - freedom.clone()) / freedom.clone();
-        Zip::from(&mut variances).and(&largest).and(&lanes).and(&sums).for_each(
-            |variance, largest, lane, sum| {
-                let apart = sum.clone() / count.clone();
-                let square = lane.2.clone() - apart.clone() * apart;
-                if !largest.is_zero() {
-                    let square = if square < A::zero() { A::zero() } else { square };
-                    *variance = square.clone() + square * lost.clone();
-                }
-            },
-        );
-        Variances { means, variances, factors: Some(lanes.map(|lane| lane.0.clone())) }
+        Zip::from(variances).and(&rough).and(&lanes).and(&sums).for_each(|variance, rough, lane, sum| {
+            let square = lane[2].clone() - mean(sum) * mean(sum);
+            let square = if square < A::zero() { A::zero() } else { square };
+            *variance = match rough {
+                true => finish(square.clone() + square * lost.clone(), &lane[0]),
+                false => finish(variance.clone(), &one),
+            };
+        });
     }
 }
