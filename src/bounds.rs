@@ -11,6 +11,7 @@
 //! | axes to reduce over, `..` for all, or [`keepdims`](crate::keepdims()) of them | [`ReducedAxes`]`<D>` |
 //! | axes for [`keepdims`](crate::keepdims()) | [`AxesOrAll`] |
 //! | elements to sum, or to average | [`SumElement`], [`MeanElement`] |
+//! | elements whose variance, or standard deviation, is taken | [`VarElement`], [`StdElement`] |
 //! | an array that loses one axis, or several | `D: RemoveAxis` of ndarray; `D: LessAxes<K>`: see [`LessAxes`] |
 //! | two operands of any `D` and `E`; a third one of any `F` | `D: DimMax<E>`; `D: DimMax<E, Output: DimMax<F>>` |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
@@ -90,7 +91,9 @@
 
 pub use crate::batch::{BaseDim, BaseOp, BaseRank, FurtherBatches, JoinBatch, ResultBase};
 pub use crate::map::{ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands};
-pub use crate::reduce::{MeanElement, SumElement};
+#[cfg(feature = "std")]
+pub use crate::reduce::StdElement;
+pub use crate::reduce::{MeanElement, SumElement, VarElement};
 pub use crate::shape::{
     Axes, AxesOrAll, AxisIndex, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
 };

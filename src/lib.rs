@@ -75,8 +75,8 @@
 //! | sum, average, find extremes | [`x.sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`argmax_axes`](Reduce::argmax_axes), [`reduce_axes`](Reduce::reduce_axes). All axes are `..`; with [`keepdims(axes)`](keepdims()) they stay with size 1 |
 //! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to), [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to); also [`mean_to`](Reduce::mean_to), [`max_to`](Reduce::max_to), [`min_to`](Reduce::min_to), [`reduce_to`](Reduce::reduce_to) |
 //! | sum the results of a closure | [`fused((&x, &y), f)`](fused()), then any reduction |
-//! | find variances, and whether elements hold | [`x.var_axes(axes, ddof)`](Reduce::var_axes), [`std_axes`](Reduce::std_axes), [`mask.any_axes(axes)`](Reduce::any_axes), [`all_axes`](Reduce::all_axes) |
-//! | get a number | [`fused((&a, &b), f).sum()`](Totals::sum), [`mean`](Totals::mean), [`max`](Totals::max), [`min`](Totals::min), [`any`](Totals::any), [`all`](Totals::all), [`reduce`](Totals::reduce) |
+//! | find variances, and whether elements hold | [`x.var_axes(axes, ddof)`](Reduce::var_axes), [`std_axes`](Reduce::std_axes), [`mean_var_axes`](Reduce::mean_var_axes), [`mask.any_axes(axes)`](Reduce::any_axes), [`all_axes`](Reduce::all_axes) |
+//! | get a number | [`fused((&a, &b), f).sum()`](Totals::sum), [`mean`](Totals::mean), [`max`](Totals::max), [`min`](Totals::min), [`var`](Totals::var), [`std`](Totals::std), [`any`](Totals::any), [`all`](Totals::all), [`reduce`](Totals::reduce) |
 //! | find distances | the recipes for [distances](guide::recipes#distances-of-all-pairs) |
 //!
 //! # Compute

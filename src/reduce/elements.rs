@@ -1,6 +1,6 @@
 //! The element types of sums and means.
 
-use core::ops::{Div, Mul};
+use core::ops::{Div, Mul, Sub};
 use num_traits::{FromPrimitive, Zero};
 
 /// An element type that can be summed: every type with `Clone` and `Zero`, which is zero and `+`.
@@ -73,3 +73,68 @@ pub trait MeanElement: SumElement + Mul<Output = Self> + Div<Output = Self> + Fr
 
 #[diagnostic::do_not_recommend]
 impl<A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive> MeanElement for A {}
+
+/// An element type with variances: every [`MeanElement`] that is subtracted and compared. Of complex numbers, take the variance of
+/// each part, or the mean of `(z - mean).norm_sqr()`.
+///
+/// Implemented for every such type, so code that is generic over elements may have either as its bound.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::{bounds::VarElement, prelude::*, BroadcastError};
+///
+/// fn spread<A: VarElement>(x: &Array2<A>) -> Result<A, BroadcastError> {
+///     Ok(x.var_axes(.., A::zero())?.into_scalar())
+/// }
+/// assert_eq!(spread(&array![[0.5, 1.5]])?, 0.25);
+/// assert!(spread(&array![[1, 2]]).is_err());
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The bounds of ndarray's `var_axis`, without `Float`.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no variance",
+    label = "no variance of `{Self}`",
+    note = "map them to floats: `fused(&x, |&x| f64::from(x)).var_axes(…)`; of complex numbers, their parts: \
+            `fused(&z, |z| z.re).var_axes(…)`",
+    note = "in code that is generic over elements, the bound is `VarElement`"
+)]
+pub trait VarElement: MeanElement + Sub<Output = Self> + PartialOrd {}
+
+#[diagnostic::do_not_recommend]
+impl<A: MeanElement + Sub<Output = A> + PartialOrd> VarElement for A {}
+
+/// An element type with standard deviations: every `num_traits::Float` that is made from other numbers, `FromPrimitive`.
+///
+/// Implemented for every such type, so code that is generic over elements may have either as its bound.
+///
+/// # Examples
+/// ```
+/// use ndarray::{array, Array2};
+/// use ndarray_broadcast::{bounds::StdElement, prelude::*, BroadcastError};
+///
+/// fn spread<A: StdElement>(x: &Array2<A>) -> Result<A, BroadcastError> {
+///     Ok(x.std_axes(.., A::zero())?.into_scalar())
+/// }
+/// assert_eq!(spread(&array![[0.5, 1.5]])?, 0.5);
+/// assert!(spread(&array![[0.5, f64::NAN]])?.is_nan());
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
+/// # Equivalents
+/// The bounds of ndarray's `std_axis`.
+#[cfg(feature = "std")]
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no standard deviation",
+    label = "no standard deviation of `{Self}`",
+    note = "map them to floats: `fused(&x, |&x| f64::from(x)).std_axes(…)`; of complex numbers, their parts: \
+            `fused(&z, |z| z.re).std_axes(…)`",
+    note = "in code that is generic over elements, the bound is `StdElement`"
+)]
+pub trait StdElement: VarElement + num_traits::Float {}
+
+#[cfg(feature = "std")]
+#[diagnostic::do_not_recommend]
+impl<A: num_traits::Float + FromPrimitive> StdElement for A {}

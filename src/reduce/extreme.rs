@@ -1,11 +1,11 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{CheckedReduction, Form, Words, checked, total};
+use super::passes::{CheckedReduction, Form, Words, checked, source_shape};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::nest::Source;
 use crate::kernel::operation::Operation;
-use crate::kernel::reduce::to_new;
+use crate::kernel::reduce::{to_new, to_one};
 use ndarray::{Array, Dimension};
 
 /// The larger of two elements, or a NaN: the one that is not equal to itself.
@@ -51,10 +51,12 @@ pub(super) fn extremes<A: Clone, D: Dimension, F: Form<D>>(
 /// # Errors
 /// Those of [`extremes`].
 pub(super) fn total_extreme<A: Clone, D: Dimension>(source: &Source<'_, A>, words: Words) -> Result<A> {
-    if source.shapes().iter().any(|shape| shape.contains(&0)) {
+    let mut joint = None::<D>;
+    let shape = source_shape(source, &mut joint)?;
+    if shape.contains(&0) {
         return Ok(extremes::<A, D, _>(source, &.., words)?.into_scalar());
     }
-    total::<A, D>(source, source.first())
+    Ok(to_one(source, shape, source.first()))
 }
 
 /// Checks that each of so many results of a shape has elements.

@@ -6,6 +6,7 @@ use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::Source;
 use crate::kernel::reduce::to_new;
+use crate::kernel::simd::is_plain;
 use crate::reserved::reserved;
 use ndarray::{Array, Dimension};
 
@@ -29,7 +30,8 @@ pub(super) fn total_mean<A: MeanElement, D: Dimension>(source: &Source<'_, A>, w
     let mut joint = None::<D>;
     let elements = source_shape(source, &mut joint)?.iter().product();
     let count = if holds_fractions::<A>() { A::from_usize(elements) } else { None };
-    if let Some(count) = count.filter(|count| is_finite(&(count.clone() / count.clone()))) {
+    if let Some(count) = count.filter(|count| !count.is_zero() && is_finite(&(count.clone() / count.clone())))
+    {
         let mean = total::<A, D>(source, A::zero())? / count;
         if is_finite(&mean) {
             return Ok(mean);
@@ -123,7 +125,17 @@ fn all_finite<A: MeanElement, E: Dimension>(means: &Array<A, E>) -> bool {
     means.as_slice_memory_order().is_some_and(|means| means.chunks(64).all(are_finite))
 }
 
-/// Whether a number is finite: zero times infinity is no number.
-fn is_finite<A: MeanElement>(number: &A) -> bool {
+/// Whether a number is finite: zero times infinity is no number. Types that panic where there is no number are asked for an infinity
+/// first, which does not vanish where it is made smaller, and whose reciprocal is zero.
+pub(super) fn is_finite<A: MeanElement>(number: &A) -> bool {
+    if !is_plain::<A>() {
+        let least = [f64::MIN_POSITIVE, f32::MIN_POSITIVE.into()].into_iter().filter_map(A::from_f64);
+        let least = least.into_iter().find(|least| !least.is_zero()).unwrap_or_else(A::zero);
+        let smaller = |number: A| number * least.clone();
+        let vanishes = least.is_zero() || smaller(smaller(smaller(number.clone()))).is_zero();
+        if !vanishes && A::from_u8(1).is_some_and(|one| (one / number.clone()).is_zero()) {
+            return false;
+        }
+    }
     (number.clone() * A::zero()).is_zero()
 }

@@ -4,8 +4,10 @@ use super::extreme::{Maximum, Minimum, extremes};
 use super::mean::means;
 use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::positions;
-use super::statistics::{Until, variances};
-use super::{MeanElement, SumElement};
+#[cfg(feature = "std")]
+use super::statistics::deviations;
+use super::statistics::{Until, means_and_variances};
+use super::{MeanElement, SumElement, VarElement};
 use crate::error::{Result, caller};
 use crate::kernel::nest::{Added, AddedScaled, Cloned, Source};
 use crate::kernel::operation::{Operation, Plus};
@@ -13,8 +15,8 @@ use crate::map::Par;
 use crate::sealed::Sealed;
 use crate::shape::{Axes, ReducedAxes, TargetShape, sizes};
 use crate::view::AsArrayRef;
-use core::ops::{Mul, Sub};
-use ndarray::{Array, ArrayRef, Dimension};
+use core::ops::Mul;
+use ndarray::{Array, ArrayRef, Dimension, IxDyn};
 
 /// Sums, means, maxima, minima and other reductions of a source: every kind of array, [`fused`](crate::fused) operands, and
 /// [`par`](Self::par) of both.
@@ -69,6 +71,16 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Calls `then` with the source, whose elements `op` combines, and returns its result.
     #[doc(hidden)]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R;
+
+    /// Calls `then` with the squared differences from the means of the lanes, as elements that are added, and returns its result, if
+    /// the elements are stored.
+    #[doc(hidden)]
+    fn squared<R>(&self, _means: &ArrayRef<A, IxDyn>, _then: impl FnOnce(&Source<'_, A>) -> R) -> Option<R>
+    where
+        A: VarElement,
+    {
+        None
+    }
 
     /// The source, if it is an array that already has this shape.
     #[doc(hidden)]
@@ -198,9 +210,13 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// The variance over `axes`: the sum of the squared differences from the [mean](Self::mean_axes), divided by n − `ddof` for n
     /// elements. `ddof` is 0 for the variance of these elements, and 1 for an estimate from a sample.
     ///
-    /// The elements are read twice: for the mean, for which [`par`](Self::par) uses several threads, and for the differences. So
-    /// variances are exact far from zero. The results of [`fused`](crate::fused()) operands are computed twice, in a buffer of at
-    /// most 65,536 of them the second time. A NaN gives NaN.
+    /// The elements are read twice: for the mean, and for the differences. The results of [`fused`](crate::fused()) operands are
+    /// computed twice, in a buffer of at most 65,536 of them the second time. Where the mean is more than some 300 (`f32`) or
+    /// 10,000,000 (`f64`) times the deviation, or squares leave the type, elements are read again: the mean is corrected, and elements
+    /// are scaled.
+    ///
+    /// A variance exists wherever it is a number of the type, far from zero too. It is off by at most 8 times the distance to the next
+    /// number, for up to 30,000 elements, and equal elements have none. A NaN gives NaN.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -232,12 +248,14 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     #[doc(alias("var", "var_axis", "variance"))]
     fn var_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
     where
-        A: MeanElement + Sub<Output = A> + PartialOrd,
+        A: VarElement,
     {
-        self.source(Plus, |source| variances(source, &axes, ddof))
+        let [_, variances] = means_and_variances(self, &axes, ddof, "var_axes")?;
+        Ok(variances)
     }
 
-    /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes).
+    /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes). It exists wherever it is a number of the
+    /// type, though the variance may not: elements are scaled where that is too large or too small.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -264,9 +282,47 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     #[doc(alias("std", "std_axis", "standard_deviation"))]
     fn std_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
     where
-        A: num_traits::Float + num_traits::FromPrimitive,
+        A: super::StdElement,
     {
-        Ok(self.source(Plus, |source| variances(source, &axes, ddof))?.mapv_into(A::sqrt))
+        deviations(self, &axes, ddof, "std_axes")
+    }
+
+    /// The mean and the variance over `axes`: [`mean_axes`](Self::mean_axes) and [`var_axes`](Self::var_axes), with the same bits, from
+    /// one call, which reads the elements once less than both.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Errors
+    /// Those of [`var_axes`](Self::var_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{broadcast_map, keepdims, prelude::*};
+    ///
+    /// let x = array![[1.0_f64, 5.0], [2.0, 2.0]];
+    /// let (mean, variance) = x.mean_var_axes(keepdims(1), 0.0)?;
+    /// assert_eq!((&mean, &variance), (&array![[3.0], [2.0]], &array![[4.0], [0.0]]));
+    /// let layer_norm = broadcast_map((&x, &mean, &variance), |x, m, v| (x - m) / (v + 1e-5).sqrt())?;
+    /// assert!((layer_norm[[0, 1]] - 1.0).abs() < 1e-5);
+    /// assert!(x.mean_var_axes(2, 0.0).is_err() && x.mean_var_axes(1, 2.0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `torch.var_mean(x, dim=1, correction=0)`, in the other order; `jax.nn.standardize` before it is applied;
+    /// `tf.nn.moments(x, 1)`.
+    #[doc(alias("var_mean", "std_mean", "moments"))]
+    fn mean_var_axes<X: ReducedAxes<D>>(
+        &self,
+        axes: X,
+        ddof: A,
+    ) -> Result<(Array<A, X::Left>, Array<A, X::Left>)>
+    where
+        A: VarElement,
+    {
+        Ok(means_and_variances(self, &axes, ddof, "mean_var_axes")?.into())
     }
 
     /// Whether any element along `axes` is true.

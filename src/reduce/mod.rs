@@ -27,7 +27,9 @@ mod sources;
 mod statistics;
 mod totals;
 
-pub use elements::{MeanElement, SumElement};
+#[cfg(feature = "std")]
+pub use elements::StdElement;
+pub use elements::{MeanElement, SumElement, VarElement};
 pub use fused::{Fused, fused};
 pub use methods::Reduce;
 pub use totals::Totals;

@@ -1,19 +1,27 @@
 //! The sources of [`Reduce`]: arrays and fused operands, on one thread or on several.
 #![allow(private_interfaces, private_bounds, reason = "the hidden method takes types of the kernel")]
 
-use super::{Fused, Reduce};
+use super::statistics::Squared;
+use super::{Fused, Reduce, VarElement};
 use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapReduce, Source, Threads};
-use crate::kernel::operation::Operation;
+use crate::kernel::operation::{Operation, Plus};
 use crate::kernel::reduce::fold_of;
 use crate::map::{FnOperands, Par, SharedClosure};
 use crate::sealed::Sealed;
-use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension};
+use ndarray::{Array, ArrayBase, ArrayRef, Data, Dimension, IxDyn};
 
 impl<O, F> Sealed for Fused<O, F> {}
 
 impl<S: Data<Elem = A>, A: Clone, D: Dimension> Reduce<A, D> for ArrayBase<S, D> {
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         (**self).source(op, then)
+    }
+
+    fn squared<R>(&self, means: &ArrayRef<A, IxDyn>, then: impl FnOnce(&Source<'_, A>) -> R) -> Option<R>
+    where
+        A: VarElement,
+    {
+        (**self).squared(means, then)
     }
 
     fn into_array_of(self, shape: &[usize]) -> Result<Array<A, D>, Self> {
@@ -25,12 +33,29 @@ impl<A: Clone, D: Dimension> Reduce<A, D> for ArrayRef<A, D> {
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         then(&Source::stored(&Inputs::from((self,)), fold_of(&FoldLoops::new(Cloned, op)), None))
     }
+
+    fn squared<R>(&self, means: &ArrayRef<A, IxDyn>, then: impl FnOnce(&Source<'_, A>) -> R) -> Option<R>
+    where
+        A: VarElement,
+    {
+        let (inputs, loops) = (Inputs::from((self, means)), MapReduce::new(Squared, Plus));
+        Some(then(&Source::fused(&inputs, &loops, fold_of(&FoldLoops::new(Cloned, Plus)))))
+    }
 }
 
 impl<A: Clone + Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>> {
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R {
         let threads = Some(Threads::new());
         then(&Source::stored(&Inputs::from((self.0,)), fold_of(&FoldLoops::new(Cloned, op)), threads))
+    }
+
+    fn squared<R>(&self, means: &ArrayRef<A, IxDyn>, then: impl FnOnce(&Source<'_, A>) -> R) -> Option<R>
+    where
+        A: VarElement,
+    {
+        let inputs = Inputs::from((self.0, means));
+        let loops = MapReduce::new(Squared, Plus).on(Threads::new());
+        Some(then(&Source::fused(&inputs, &loops, fold_of(&FoldLoops::new(Cloned, Plus)))))
     }
 }
 

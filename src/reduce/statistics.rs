@@ -1,16 +1,24 @@
 //! Variances, and whether any or all elements are true.
 
-use super::mean::means;
+use super::mean::{is_finite, means};
 use super::parts::{for_each_part, memory_order};
 use super::passes::{builder, source_shape};
-use super::{MeanElement, Reduce, fused};
+use super::{Reduce, VarElement, fused};
 use crate::error::{Result, caller, fail};
-use crate::kernel::nest::{Inputs, Source};
-use crate::kernel::operation::Operation;
+use crate::kernel::nest::{MapElement, Source};
+use crate::kernel::operation::{Operation, Plus};
+use crate::kernel::reduce::to_new;
 use crate::reserved::reserved;
-use crate::shape::{ReducedAxes, reduced_dim};
-use core::ops::Sub;
-use ndarray::{Array, ArrayView, Axis, AxisDescription, Dimension, Slice};
+use crate::shape::{AxisMask, ReducedAxes, reduced_dim};
+use alloc::vec::Vec;
+use core::iter::zip;
+use ndarray::{
+    Array, ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, AxisDescription,
+    Dimension, IxDyn, RawData, Slice, Zip,
+};
+
+/// The powers of two that `f64` has, those of its smallest numbers included.
+const EXPONENTS: usize = 2098;
 
 /// Whether any element is true, if that is `FINAL`, or else whether all are.
 #[derive(Clone, Copy)]
@@ -25,46 +33,245 @@ impl<const FINAL: bool> Operation<bool> for Until<FINAL> {
     }
 }
 
-/// The variances over axes.
+/// The square of the difference between an element and the mean of its lane.
+#[derive(Clone, Copy)]
+pub(super) struct Squared;
+
+impl<A: VarElement> MapElement<A, (A, A)> for Squared {
+    #[inline(always)]
+    fn map(&mut self, (x, mean): (&A, &A)) -> A {
+        (x.clone() - mean.clone()) * (x.clone() - mean.clone())
+    }
+}
+
+/// The means, and the variances.
+///
+/// # Errors
+/// Those of [`variances`].
+pub(super) fn means_and_variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
+    of: &(impl Reduce<A, D> + ?Sized),
+    axes: &X,
+    ddof: A,
+    name: &'static str,
+) -> Result<[Array<A, X::Left>; 2]> {
+    variances(of, axes, ddof, name, is_finite, |variance, factor| variance / factor.clone() / factor.clone())
+}
+
+/// The standard deviations. Where a variance is not a normal number, the elements are scaled before the root is taken.
+///
+/// # Errors
+/// Those of [`variances`].
+#[cfg(feature = "std")]
+pub(super) fn deviations<A: super::StdElement, D: Dimension, X: ReducedAxes<D>>(
+    of: &(impl Reduce<A, D> + ?Sized),
+    axes: &X,
+    ddof: A,
+    name: &'static str,
+) -> Result<Array<A, X::Left>> {
+    let finish = |variance: A, factor: &A| variance.sqrt() / *factor;
+    let [_, deviations] = variances(of, axes, ddof, name, |variance| variance.is_normal(), finish)?;
+    Ok(deviations)
+}
+
+/// The means and the finished variances over axes.
+///
+/// With d = x - mean, a variance is (Σd² - (Σd)² / n) / (n - ddof). The mean is corrected, and the elements scaled, in
+/// [`Lanes::correct`], of lanes where Σd is not rounded off or whose variance is not held. Each variance is finished with the factor
+/// of its lane.
 ///
 /// # Errors
 /// Those of [`means`], then `TooLarge`, then `NoMean`.
-pub(super) fn variances<A, D, X>(source: &Source<'_, A>, axes: &X, ddof: A) -> Result<Array<A, X::Left>>
-where
-    A: MeanElement + Sub<Output = A> + PartialOrd,
-    D: Dimension,
-    X: ReducedAxes<D>,
-{
-    let mut joint = None::<D>;
-    let shape = source_shape(source, &mut joint)?;
-    let builder = || builder(source, &caller::VAR_AXES).axes(axes.numbers(shape.len()));
-    let (result, reduced) = reduced_dim(shape, axes, builder)?;
-    let means = means(source, axes, (&caller::VAR_AXES, "var_axes"))?;
-    if means.is_empty() {
-        return Ok(means);
-    }
-    let of_means = Inputs::from((&*means,));
-    let mut sums = reserved(result, builder)?.filled(Some(&of_means.order()), A::zero());
-    let count = reduced.named().map(|axis| shape[axis]).product();
-    let freedom = A::from_usize(count).map(|count| count - ddof).filter(|freedom| *freedom > A::zero());
-    let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
-    let freedom = freedom.ok_or_else(error)?;
-    let (mut of_part, mut added) = (means.view().into_dyn(), sums.view_mut().into_dyn());
-    for axis in reduced.named().filter(|_| !X::KEEPS) {
-        (of_part, added) = (of_part.insert_axis(Axis(axis)), added.insert_axis(Axis(axis)));
-    }
-    let order = memory_order(source, shape, |_| false);
-    let (of_part, mut added) = (of_part.permuted_axes(&*order), added.permuted_axes(&*order));
-    let squared = |x: &A, mean: &A| (x.clone() - mean.clone()) * (x.clone() - mean.clone());
-    for_each_part(source, shape, &order, &reduced, |elements, sizes, bounds| {
-        let part = |axis: AxisDescription| match bounds[order[axis.axis.index()]] {
-            (start, len) if axis.len > 1 => Slice::from(start..start + len),
-            _ => Slice::from(..),
+fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
+    of: &(impl Reduce<A, D> + ?Sized),
+    axes: &X,
+    ddof: A,
+    name: &'static str,
+    is_held: impl Fn(&A) -> bool,
+    finish: impl Fn(A, &A) -> A,
+) -> Result<[Array<A, X::Left>; 2]> {
+    of.source(Plus, |source| {
+        let mut joint = None::<D>;
+        let shape = source_shape(source, &mut joint)?;
+        let builder = || builder(source, &caller::VAR_AXES).axes(axes.numbers(shape.len()));
+        let (result, reduced) = reduced_dim(shape, axes, builder)?;
+        let means = means(source, axes, (&caller::VAR_AXES, name))?;
+        if means.is_empty() {
+            return Ok([means.clone(), means]);
+        }
+        let result = reserved(result, builder)?;
+        let count = reduced.named().map(|axis| shape[axis]).product();
+        let counted = A::from_usize(count).filter(|counted| counted.clone() - ddof.clone() > A::zero());
+        let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
+        let counted = counted.ok_or_else(error)?;
+        let (freedom, one) = (counted.clone() - ddof, counted.clone() / counted.clone());
+        let lanes = Lanes { source, shape, reduced: &reduced, keeps: X::KEEPS };
+        let (of_lanes, removed) = (lanes.all_axes(means.view()), (!X::KEEPS).then_some(&reduced as _));
+        let stored = of.squared(&of_lanes, |source| to_new(source, shape, result, removed, A::zero()));
+        let mut variances = stored.unwrap_or_else(|| {
+            let mut sums = means.map(|_| A::zero());
+            lanes.squares(of_lanes.view(), lanes.all_axes(sums.view_mut()));
+            sums
+        });
+        variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
+        let small = A::from_f64(1.0 / 256.0)
+            .map_or_else(A::zero, |small| small * (freedom.clone() / counted.clone()));
+        let is_rough = |mean: &A, variance: &A| {
+            let square = mean.clone() * mean.clone();
+            let is_near = square.clone() + variance.clone() * small.clone() == square;
+            (is_near & !variance.is_zero() | !is_held(variance)) & is_finite(mean)
         };
-        let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
-        let (means, mut sums) = (of_part.slice_each_axis(part), added.slice_each_axis_mut(part));
-        fused((&elements, &means), squared).add_sum_to(&mut sums).expect("parts of one shape");
-    });
-    sums.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
-    Ok(sums)
+        // numbers without an infinity are exact, or panic where they leave their type
+        let has_limits = A::from_f64(f64::INFINITY).is_some();
+        let all = Zip::from(&means).and(&variances);
+        if has_limits && all.fold(false, |any, mean, variance| any | is_rough(mean, variance)) {
+            let variances = lanes.all_axes(variances.view_mut());
+            lanes.correct(of_lanes, variances, [&counted, &freedom], &is_held, &is_rough, &finish);
+        } else {
+            variances.map_inplace(|variance| *variance = finish(variance.clone(), &one));
+        }
+        Ok([means, variances])
+    })
+}
+
+/// The lanes of a source.
+struct Lanes<'a, A> {
+    source: &'a Source<'a, A>,
+    shape: &'a [usize],
+    reduced: &'a AxisMask,
+    /// Whether results have the axes that are reduced.
+    keeps: bool,
+}
+
+/// What the elements of a lane are multiplied by, and what is subtracted from the products, and from the squares of the differences.
+type Lane<A> = [A; 3];
+
+/// What is combined of the differences of scaled elements.
+#[derive(Clone, Copy, PartialEq)]
+enum Combined {
+    /// The largest absolute difference.
+    Largest,
+    Sum,
+    Squares,
+}
+
+impl<A: VarElement> Lanes<'_, A> {
+    /// What there is for each lane, with all axes of the shape.
+    fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
+        let named = self.reduced.named().filter(|_| !self.keeps);
+        named.fold(lanes.into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)))
+    }
+
+    /// Reduces the elements with what there is for their lanes, part by part. The results of parts are combined pairwise.
+    fn by_parts<L>(
+        &self,
+        lanes: ArrayViewD<'_, L>,
+        results: ArrayViewMutD<'_, A>,
+        reduce: impl Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>,
+        op: impl Fn(A, A) -> A,
+    ) {
+        let order = memory_order(self.source, self.shape, |_| false);
+        let (lanes, mut results) = (lanes.permuted_axes(&*order), results.permuted_axes(&*order));
+        let mut parts = Vec::<(usize, ArrayD<A>)>::new();
+        for_each_part(self.source, self.shape, &order, self.reduced, |elements, sizes, bounds| {
+            let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
+            let part = |axis: AxisDescription| match bounds[order[axis.axis.index()]] {
+                (start, len) if axis.len > 1 => Slice::from(start..start + len),
+                _ => Slice::from(..),
+            };
+            let mut result = reduce(&elements, &lanes.slice_each_axis(part)).expect("parts of one shape");
+            let (mut count, mut ends) = (1, zip(bounds, self.shape).enumerate());
+            let is_last =
+                ends.all(|(axis, (part, &end))| !self.reduced.contains(axis) || part.0 + part.1 == end);
+            while let Some((_, before)) = parts.pop_if(|(others, _)| *others == count || is_last) {
+                result.zip_mut_with(&before, |result, before| *result = op(before.clone(), result.clone()));
+                count *= 2;
+            }
+            match is_last {
+                true => results.slice_each_axis_mut(part).assign(&result),
+                false => parts.push((count, result)),
+            }
+        });
+    }
+
+    /// The sums of the squared differences from the means.
+    fn squares(&self, means: ArrayViewD<'_, A>, results: ArrayViewMutD<'_, A>) {
+        let squared = |x: &A, mean: &A| { Squared }.map((x, mean));
+        self.by_parts(means, results, |x, means| fused((x, means), squared).sum_to(means), A::add);
+    }
+
+    /// The sums, or the largest, of the differences of scaled elements.
+    fn scaled(&self, lanes: &ArrayD<Lane<A>>, what: Combined) -> ArrayD<A> {
+        let mut results = lanes.map(|_| A::zero());
+        let larger = |a: A, b: A| if b > a { b } else { a };
+        let apart = |x: &A, [factor, mean, _]: &Lane<A>| x.clone() * factor.clone() - mean.clone();
+        let absolute = |x: &A, lane: &Lane<A>| larger(apart(x, lane), A::zero() - apart(x, lane));
+        let squared = |x: &A, lane: &Lane<A>| apart(x, lane) * apart(x, lane) - lane[2].clone();
+        let reduce = |x: &ArrayRef<A, IxDyn>, lanes: &ArrayRef<Lane<A>, IxDyn>| match what {
+            Combined::Largest => fused((x, lanes), absolute).reduce_to(lanes, A::zero(), larger),
+            Combined::Sum => fused((x, lanes), apart).sum_to(lanes),
+            Combined::Squares => fused((x, lanes), squared).sum_to(lanes),
+        };
+        let op = |a, b| if what == Combined::Largest { larger(a, b) } else { a + b };
+        self.by_parts(lanes.view(), results.view_mut(), reduce, op);
+        results
+    }
+
+    /// Corrects the variances of rough lanes, and finishes all of them.
+    ///
+    /// The elements of a lane are scaled where some variance is not held, so that the largest difference is some quarter. The mean is
+    /// corrected first, so that equal elements do not differ from it; so is the mean of the squares.
+    fn correct(
+        &self,
+        means: ArrayViewD<'_, A>,
+        variances: ArrayViewMutD<'_, A>,
+        [count, freedom]: [&A; 2],
+        is_held: &dyn Fn(&A) -> bool,
+        is_rough: &dyn Fn(&A, &A) -> bool,
+        finish: &dyn Fn(A, &A) -> A,
+    ) {
+        let numbers = [1.0, 2.0, 0.5, 0.25].map(A::from_f64);
+        let [Some(one), Some(two), Some(half), Some(quarter)] = numbers else { return };
+        let mut rough = Zip::from(&means).and(&variances).map_collect(is_rough);
+        let mut lanes = Zip::from(&means).and(&variances).map_collect(|mean, variance| {
+            // the quarter of a difference is finite
+            let factor = if is_finite(variance) { &one } else { &quarter };
+            [factor.clone(), mean.clone() * factor.clone(), A::zero()]
+        });
+        if !variances.iter().all(is_held) {
+            let largest = self.scaled(&lanes, Combined::Largest);
+            Zip::from(&mut lanes).and(&mut rough).and(&largest).for_each(|lane, rough, largest| {
+                *rough &= !largest.is_zero();
+                let mut by = one.clone();
+                for _ in 0..if *rough { EXPONENTS } else { 0 } {
+                    let scaled = largest.clone() * by.clone();
+                    by = match by.clone() * two.clone() {
+                        _ if scaled > half => by * half.clone(),
+                        double if scaled < quarter && is_finite(&double) => double,
+                        _ => break,
+                    };
+                }
+                (lane[0], lane[1]) = (lane[0].clone() * by.clone(), lane[1].clone() * by);
+            });
+        }
+        let mean = |sum: &A| sum.clone() / count.clone();
+        let mut sums = lanes.map(|_| A::zero());
+        if rough.iter().any(|&rough| rough) {
+            sums = self.scaled(&lanes, Combined::Sum);
+            lanes.zip_mut_with(&sums, |lane, sum| lane[1] = lane[1].clone() + mean(sum));
+            sums = self.scaled(&lanes, Combined::Sum);
+            for _ in 0..2 {
+                let squares = self.scaled(&lanes, Combined::Squares);
+                lanes.zip_mut_with(&squares, |lane, sum| lane[2] = lane[2].clone() + mean(sum));
+            }
+        }
+        let lost = (count.clone() - freedom.clone()) / freedom.clone();
+        Zip::from(variances).and(&rough).and(&lanes).and(&sums).for_each(|variance, rough, lane, sum| {
+            let square = lane[2].clone() - mean(sum) * mean(sum);
+            let square = if square < A::zero() { A::zero() } else { square };
+            *variance = match rough {
+                true => finish(square.clone() + square * lost.clone(), &lane[0]),
+                false => finish(variance.clone(), &one),
+            };
+        });
+    }
 }

@@ -3,8 +3,10 @@
 use super::extreme::{Maximum, Minimum, total_extreme};
 use super::mean::total_mean;
 use super::passes::total;
-use super::statistics::Until;
-use super::{Fused, MeanElement, Reduce, SumElement};
+#[cfg(feature = "std")]
+use super::statistics::deviations;
+use super::statistics::{Until, means_and_variances};
+use super::{Fused, MeanElement, Reduce, SumElement, VarElement};
 use crate::error::{Result, caller};
 use crate::kernel::operation::Plus;
 use crate::map::{FnOperands, Par};
@@ -80,6 +82,59 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
         A: MeanElement,
     {
         self.source(Plus, |source| total_mean::<A, D>(source, (&caller::MEAN_AXES, "mean")))
+    }
+
+    /// The variance of all results: [`var_axes(.., ddof)`](Reduce::var_axes), with the same bits.
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum), and then [`NoMean`](crate::ErrorKind::NoMean) as [`var_axes`](Reduce::var_axes) has it.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (a, b) = (array![1.0, 2.0, 6.0], array![0.0, 0.0, 3.0]);
+    /// assert_eq!(fused((&a, &b), |a, b| a - b).var(1.0)?, 1.0);
+    /// assert!(fused((&a, &b), |a, b| a - b).var(3.0).is_err());
+    /// assert!(fused(&Array1::<f64>::zeros(0), |x| *x).var(0.0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.var(a - b, ddof=1)` and `torch.var(a - b)`, which give NaN where `ddof` is not below the number of results.
+    fn var(&self, ddof: A) -> Result<A>
+    where
+        A: VarElement,
+    {
+        let [_, variance] = means_and_variances(self, &.., ddof, "var")?;
+        Ok(variance.into_scalar())
+    }
+
+    /// The standard deviation of all results: [`std_axes(.., ddof)`](Reduce::std_axes), with the same bits.
+    ///
+    /// # Errors
+    /// As [`var`](Self::var).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1};
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// assert_eq!(fused(&array![1_u8, 5], |&x| f64::from(x)).std(0.0)?, 2.0);
+    /// assert_eq!(fused(&array![1e200, 5e200], |x| *x).std(0.0)?, 2e200);
+    /// assert!(fused(&Array1::<f64>::zeros(0), |x| *x).std(0.0).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.std(x)`; `torch.std(x, correction=0)`.
+    #[cfg(feature = "std")]
+    fn std(&self, ddof: A) -> Result<A>
+    where
+        A: super::StdElement,
+    {
+        Ok(deviations(self, &.., ddof, "std")?.into_scalar())
     }
 
     /// The largest result: [`max_axes(..)`](Reduce::max_axes). A NaN is the result if there is one.

@@ -264,12 +264,15 @@ macro_rules! reductions {
             New argmin_axes(keepdims(&$c.axes)).map(numbers) = ArgMin Kept;
             New var_axes(&$c.axes, A::default()) = Var Left;
             New var_axes(keepdims(..), third()) = VarThird Ones;
+            New mean_var_axes(&$c.axes, A::default()).map(of_second) = Var Left;
+            New mean_var_axes(keepdims(&$c.axes), A::default()).map(of_first) = Mean Kept;
         }
     };
     (@totals $all:ident, $source_name:literal $is_par:literal $of:ident |$c:ident, $out:ident| $source:expr) => {
         reductions! { @forms $all, "Totals::" $source_name $is_par $of, ($c, $out) $source;
             New sum().map(arr0) = Sum None;
             New mean().map(arr0) = Mean None;
+            New var(third()).map(arr0) = VarThird None;
             New max().map(arr0) = Max None;
             New min().map(arr0) = Min None;
             New reduce(A::default(), A::join).map(arr0) = Join None;
@@ -279,6 +282,11 @@ macro_rules! reductions {
         reductions! { @forms $all, "Reduce::" $source_name $is_par $of, ($c, $out) $source;
             New std_axes(&$c.axes, A::default()) = Std Left;
             New std_axes(keepdims(..), A::default()) = Std Ones;
+        }
+    };
+    (@root $all:ident, $source_name:literal $is_par:literal $of:ident |$c:ident, $out:ident| $source:expr) => {
+        reductions! { @forms $all, "Totals::" $source_name $is_par $of, ($c, $out) $source;
+            New std(A::default()).map(arr0) = Std None;
         }
     };
     // of elements that are small or not: ones, which many tests have, decide nothing
@@ -318,6 +326,14 @@ macro_rules! reductions {
 #[allow(clippy::needless_pass_by_value, reason = "a function for `map`")]
 fn numbers<A: Element, D: Dimension>(positions: Array<usize, D>) -> Array<A, D> {
     positions.mapv(|position| A::from_usize(position).expect("a small number"))
+}
+
+fn of_first<A>((first, _): (A, A)) -> A {
+    first
+}
+
+fn of_second<A>((_, second): (A, A)) -> A {
+    second
 }
 
 /// Truth values as elements.
@@ -510,6 +526,8 @@ pub fn roots<A: Element + Float>() -> Vec<Form<A>> {
     reductions!(@roots all, "array" true one |c, out| c.x.par());
     reductions!(@roots all, "fused of two" false two |c, out| fused((&c.x, &c.y), A::times));
     reductions!(@roots all, "fused of two" true two |c, out| fused((&c.x, &c.y), A::times).par());
+    reductions!(@root all, "fused of two" false two |c, out| fused((&c.x, &c.y), A::times));
+    reductions!(@root all, "fused of two" true two |c, out| fused((&c.x, &c.y), A::times).par());
     all
 }
 

@@ -3,7 +3,7 @@
 use super::{assert_near, texts};
 use common::Case;
 use half::bf16;
-use ndarray::{Array, Array1, Array2, ArrayRef2, ArrayView2, Axis, Dimension, ShapeBuilder, s};
+use ndarray::{Array, Array1, Array2, ArrayRef2, ArrayView2, Axis, Dimension, Ix1, ShapeBuilder, arr0, s};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, broadcast_apply, broadcast_map, fused, keepdims};
 
@@ -94,6 +94,10 @@ pub(super) fn statistics(case: &Case) {
         assert_statistic(case, "rows", here!(x.var_axes(keepdims(-1), 0.0)));
         assert_statistic(case, "root", here!(x.std_axes(.., 1.0)));
         assert_statistic(case, "samples", here!(x.std_axes(keepdims(-1), 1.0)));
+        let both = |(mean, variance): (Array1<f64>, Array1<f64>)| mean.into_iter().chain(variance).collect();
+        assert_statistic::<Ix1>(case, "moments", here!(x.mean_var_axes(0, 0.0)).map(both));
+        assert_statistic(case, "apart", here!(fused((&x, &y), |x, y| x - y).var(0.0)).map(arr0));
+        assert_statistic(case, "apart_root", here!(fused((&x, &y), |x, y| x - y).std(1.0)).map(arr0));
         let number = |holds: bool| f64::from(u8::from(holds));
         let numbers = |hold: Array1<bool>| hold.mapv(number);
         assert_statistic(case, "any", here!(mask.any_axes(-1)).map(numbers));

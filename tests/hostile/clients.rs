@@ -146,6 +146,15 @@ fn statistics(t: &mut Table) {
     t.call(name, || many.std_axes(.., 0.0)).is(Ok(arr0(21.25_f64.sqrt())));
     t.call(name, || many.std_axes(&every, 16.0)).refused(ErrorKind::NoMean);
     t.call(name, || hollow().std_axes(keepdims(1), 0.0)).is(Ok(Array2::zeros((0, 1))));
+    let name = "Reduce::mean_var_axes";
+    t.call(name, || many.mean_var_axes(.., 0.0)).is(Ok((arr0(8.5), arr0(21.25))));
+    t.call(name, || hollow().mean_var_axes(0, 0.0).map(drop)).refused(ErrorKind::TooLarge);
+    t.call(name, || hollow().mean_var_axes(.., 0.0).map(drop)).refused(ErrorKind::NoMean);
+    t.call(name, || many.mean_var_axes(MANY, 0.0).map(drop)).refused(ErrorKind::AxisOutOfBounds);
+    t.call("Totals::var", || fused(&many, |x| *x).var(0.0)).is(Ok(21.25));
+    t.call("Totals::var", || fused(&hollow(), |x| *x).var(f64::NAN)).refused(ErrorKind::NoMean);
+    t.call("Totals::std", || fused(&many, |x| *x).std(0.0)).is(Ok(21.25_f64.sqrt()));
+    t.call("Totals::std", || fused(&many, |x| *x).std(16.0)).refused(ErrorKind::NoMean);
     let name = "Reduce::any_axes";
     t.call(name, || fused(&many, |x| *x > 15.0).any_axes(&every)).is(Ok(arr0(true).into_dyn()));
     t.call(name, || fused(&hollow(), |_| true).any_axes(1)).is(Ok(Array1::from_elem(0, false)));

@@ -91,7 +91,7 @@ const START: f64 = 0.5;
 /// its result.
 fn of_form<T: Token>(form: &Form<Probe<T>>, shape: (usize, usize), f_order: bool, step: usize) {
     // variances of a closure's results compute these twice, the second time to a new array
-    let has_elements = form.into == Destination::Filled || form.is("var_axes");
+    let has_elements = form.into == Destination::Filled || form.is("var_axes") || form.is("Totals::var");
     let leaves = if has_elements { Leaves::NewElements } else { Leaves::Nothing };
     // along the long axis of a long array, which has many points
     let sets: &[&[usize]] = match shape {

@@ -237,6 +237,9 @@ def statistics(rng):
             "roots": variance("x.std(axis=1)", rows, columns),
             "root": variance("x.std(ddof=1)", 1, x.size, 1),
             "samples": None if rows > 0 and columns < 2 else x.std(axis=-1, ddof=1) if rows else [],
+            "apart": CALLS.run("(x - y).var()", x=x, y=y) if x.size > 0 else None,
+            "apart_root": CALLS.run("(x - y).std(ddof=1)", x=x, y=y) if x.size > 1 else None,
+            "moments": np.ravel([x.mean(axis=0), x.var(axis=0)]) if rows > 0 else None if columns > 0 else [],
             "any": CALLS.run("mask.any(axis=-1)", mask=mask),
             "every": CALLS.run("mask.all(axis=-1)", mask=mask),
             "total": [

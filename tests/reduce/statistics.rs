@@ -1,7 +1,9 @@
 //! Variances, and whether any or all elements are true: what the table of forms does not say.
 
+use half::f16;
 use ndarray::{Array1, Array2, Axis, Zip, array, s};
-use ndarray_broadcast::{BroadcastError, fused, keepdims, prelude::*};
+use ndarray_broadcast::bounds::StdElement;
+use ndarray_broadcast::{BroadcastError, ErrorKind, fused, keepdims, prelude::*};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Elements of several parts, each lane around another number, far from zero.
@@ -33,12 +35,141 @@ fn results_have_the_order_of_the_array() -> Result<(), BroadcastError> {
     Ok(())
 }
 
-/// As exact as a sum of so many terms: partial sums are added pairwise.
+/// As exact as a sum of so many terms: partial sums are added pairwise, those of the parts of a closure's results too.
 #[test]
 fn variances_of_many_f32_are_exact() -> Result<(), BroadcastError> {
-    let x = Array1::from_shape_fn(1 << 22, |i| (i % 2) as f32 * 0.2);
-    let variance = x.var_axes(.., 0.0)?.into_scalar();
-    assert!((variance - 0.01).abs() < 1e-8, "{variance}");
+    let x = Array1::from_shape_fn(1 << 22, |i| (i * 7919 % 1009) as f32 / 1009.0);
+    let exact = fused(&x, |&x| f64::from(x)).var(0.0)?;
+    let turned = x.slice(s![..;-1]);
+    for found in
+        [x.var_axes(.., 0.0)?.into_scalar(), fused(&x, |x| *x).var(0.0)?, turned.par().var_axes(0, 0.0)?[()]]
+    {
+        assert!((f64::from(found) / exact - 1.0).abs() < 5e-7, "{found}, not {exact}");
+    }
+    Ok(())
+}
+
+/// Numbers that a type has, `base` + k `step` for small integers k, and the number of its digits. Sums of integers are exact.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    base: f64,
+    step: f64,
+    digits: i32,
+}
+
+/// Asserts that variances and deviations are off by so many times the distance to the next number at most, in every layout. The
+/// deviation is a number, even where the variance, with `fits`, is none.
+fn assert_spread<T: StdElement + Send + Sync>(numbers: Numbers, fits: bool, ks: &[i64]) {
+    let n = ks.len() as i128;
+    let sum: i128 = ks.iter().map(|&k| i128::from(k)).sum();
+    let squares: i128 = ks.iter().map(|&k| i128::from(k) * i128::from(k)).sum();
+    // a quotient of two exact integers, rounded once, in steps
+    let of_ks = (n * squares - sum * sum) as f64 / (n * n) as f64;
+    let off = |found: T, exact: f64, unit: f64| {
+        let next = 2_f64.powi(exact.log2().floor() as i32 + 1 - numbers.digits);
+        (found.to_f64().expect("a float") / unit - exact).abs() / next
+    };
+    let x = Array1::from_iter(
+        ks.iter().map(|&k| T::from_f64(numbers.base + k as f64 * numbers.step).expect("a float")),
+    );
+    let (rows, columns) = (
+        Array2::from_shape_fn((3, ks.len()), |(_, i)| x[i]),
+        Array2::from_shape_fn((ks.len(), 5), |(i, _)| x[i]),
+    );
+    let wide = Array2::from_shape_fn((2 * ks.len(), 4), |(i, _)| x[i / 2]);
+    let (part, ordered) =
+        (wide.slice(s![..;-2, ..;2]), rows.t().as_standard_layout().into_owned().reversed_axes());
+    let fits = fits && of_ks * numbers.step.powi(2) <= T::max_value().to_f64().expect("a float");
+    let zero = T::zero();
+    let found = [
+        (rows.var_axes(1, zero), rows.std_axes(1, zero)),
+        (columns.var_axes(0, zero), columns.std_axes(0, zero)),
+        (ordered.par().var_axes(1, zero), ordered.par().std_axes(1, zero)),
+        (part.var_axes(0, zero), part.std_axes(0, zero)),
+        (fused(&columns, |x| *x).var_axes(0, zero), fused(&columns, |x| *x).std_axes(0, zero)),
+        (fused(&rows, |x| *x).par().var_axes(1, zero), fused(&rows, |x| *x).par().std_axes(1, zero)),
+    ];
+    for (which, (variances, deviations)) in found.into_iter().enumerate() {
+        for (variance, deviation) in
+            variances.expect("variances").into_iter().zip(deviations.expect("deviations"))
+        {
+            if of_ks == 0.0 {
+                assert!(
+                    variance.is_zero() && deviation.is_zero(),
+                    "{numbers:?}: equal elements, source {which}"
+                );
+                continue;
+            }
+            let off = (
+                if fits { off(variance, of_ks, numbers.step * numbers.step) } else { 0.0 },
+                off(deviation, of_ks.sqrt(), numbers.step),
+            );
+            assert!(
+                off.0 <= 8.0 && off.1 <= 4.0,
+                "{numbers:?}, {n} elements, source {which}: off by {off:?}"
+            );
+        }
+    }
+}
+
+/// The bounds that the documentation has: of elements near zero, far from it, equal, huge and tiny.
+#[test]
+fn variances_are_off_by_a_few_numbers_at_most() {
+    fn spreads<T: StdElement + Send + Sync>(digits: i32, far: f64, [tiny, huge]: [f64; 2]) {
+        let lengths: &[usize] =
+            if cfg!(debug_assertions) { &[1, 2, 3, 10, 100, 1000] } else { &[2, 3, 10, 100, 1000, 30_000] };
+        for &len in lengths {
+            for spread in [1, 2, 3, 100, 1000] {
+                let ks: Vec<i64> = (0..len).map(|i| (i * i * 31 + i * 17 + len) as i64 % spread).collect();
+                assert_spread::<T>(Numbers { base: 0.0, step: 0.125, digits }, true, &ks);
+                assert_spread::<T>(Numbers { base: far, step: 1.0, digits }, true, &ks);
+                // the squares leave the type
+                for step in [tiny, huge] {
+                    assert_spread::<T>(Numbers { base: 0.0, step, digits }, false, &ks);
+                }
+            }
+        }
+    }
+    spreads::<f16>(11, 1024.0, [2_f64.powi(-13), 64.0]);
+    spreads::<f32>(24, 2_f64.powi(23), [2_f64.powi(-120), 2_f64.powi(117)]);
+    spreads::<f64>(53, 2_f64.powi(52), [1e-200_f64.log2().floor().exp2(), 2_f64.powi(1013)]);
+}
+
+/// A variance is held where it is a number of the type, though the sum of the squares is none, or the mean is rounded.
+#[test]
+fn variances_are_what_the_type_holds() -> Result<(), BroadcastError> {
+    assert_eq!(array![1e16, 1e16 + 2.0].var_axes(0, 0.0)?.into_scalar(), 1.0);
+    assert_eq!(array![1e16, 1e16 + 2.0].var_axes(0, 1.0)?.into_scalar(), 2.0);
+    let large = Array1::from_shape_fn(4, |i| if i % 2 == 0 { 1.5e19_f32 } else { -1.5e19 });
+    assert!((large.var_axes(0, 0.0)?.into_scalar() / 2.25e38 - 1.0).abs() < 1e-6);
+    let turns = Array1::from_shape_fn(2000, |i| f16::from_f32(if i % 2 == 0 { 0.0 } else { 20.0 }));
+    assert_eq!(turns.var_axes(0, f16::ZERO)?.into_scalar(), f16::from_f32(100.0));
+    // beside lanes that are not finite, of zeros, and of ordinary numbers
+    let x = array![
+        [7e299, -7e299],
+        [f64::NAN, 1.0],
+        [f64::INFINITY, 1.0],
+        [0.0, 0.0],
+        [1.0, 3.0],
+        [3e-200, 5e-200]
+    ];
+    let (variances, deviations) = (x.var_axes(1, 0.0)?, x.std_axes(1, 0.0)?);
+    assert!(variances[0] == f64::INFINITY && variances[1].is_nan() && variances[2].is_nan());
+    assert_eq!(variances.slice(s![3..]), array![0.0, 1.0, 0.0]);
+    assert!((deviations[0] / 7e299 - 1.0).abs() < 1e-15 && deviations[1].is_nan() && deviations[2].is_nan());
+    assert!(deviations.slice(s![3..5]) == array![0.0, 1.0] && (deviations[5] / 1e-200 - 1.0).abs() < 1e-15);
+    Ok(())
+}
+
+#[test]
+fn means_and_variances_are_those_of_both_calls() -> Result<(), BroadcastError> {
+    let x = Array2::from_shape_fn((30, 70), |(i, j)| ((i * 31 + j * 17) % 101) as f32 * 0.1);
+    for axis in [0, 1] {
+        assert_eq!(x.mean_var_axes(axis, 1.0)?, (x.mean_axes(axis)?, x.var_axes(axis, 1.0)?));
+        assert_eq!(x.par().mean_var_axes(keepdims(axis), 1.0)?, x.mean_var_axes(keepdims(axis), 1.0)?);
+    }
+    let error = array![1_u8].mean_var_axes(0, 0).unwrap_err();
+    assert!(error.kind() == ErrorKind::NoMean && error.to_string().contains(".mean_var_axes(…)"), "{error}");
     Ok(())
 }
 
@@ -110,5 +241,88 @@ fn means_as_numbers_are_those_over_all_axes() -> Result<(), BroadcastError> {
     assert!(fused(&x, |x| x - f64::NAN).mean()?.is_nan());
     let ones = fused(&x, |_| 1_u8);
     assert_eq!(ones.mean().unwrap_err().kind(), ones.mean_axes(..).unwrap_err().kind());
+    Ok(())
+}
+
+/// Shapes are checked before a closure is called, and a mean of no elements is an error before anything is divided.
+#[test]
+fn totals_check_shapes_first() {
+    let (a, b) = (array![1, 2, 3], array![0, 1]);
+    let quotients = fused((&a, &b), |x: &i32, y: &i32| x / y);
+    assert_eq!(quotients.max().unwrap_err().kind(), ErrorKind::Incompatible);
+    assert_eq!(quotients.par().min().unwrap_err().kind(), ErrorKind::Incompatible);
+    let none = Array1::<Checked>::from_vec(vec![]);
+    assert_eq!(fused(&none, |x| *x).mean().unwrap_err().kind(), ErrorKind::NoMean);
+}
+
+/// A number that panics where another one has no quotient or product, as checked floats do.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+struct Checked(f64);
+
+impl Checked {
+    fn checked(number: f64) -> Self {
+        assert!(!number.is_nan(), "no number");
+        Self(number)
+    }
+}
+
+macro_rules! checked {
+    ($($Op:ident $op:ident)*) => {$(
+        impl std::ops::$Op for Checked {
+            type Output = Self;
+
+            fn $op(self, other: Self) -> Self {
+                Self::checked(self.0.$op(other.0))
+            }
+        }
+    )*};
+}
+checked!(Add add Sub sub Mul mul Div div);
+
+impl num_traits::Zero for Checked {
+    fn zero() -> Self {
+        Self(0.0)
+    }
+
+    fn is_zero(&self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+impl num_traits::FromPrimitive for Checked {
+    fn from_i64(number: i64) -> Option<Self> {
+        Some(Self(number as f64))
+    }
+
+    fn from_u64(number: u64) -> Option<Self> {
+        Some(Self(number as f64))
+    }
+
+    fn from_f64(number: f64) -> Option<Self> {
+        Some(Self(number))
+    }
+}
+
+/// Whether a number is finite is asked without a product of zero and infinity. A type that is made of a float has its bits.
+#[test]
+fn statistics_of_checked_numbers() -> Result<(), BroadcastError> {
+    let checked = |x: &Array2<f64>| x.mapv(Checked);
+    let infinite = array![[f64::INFINITY, 1.0], [f64::MAX, f64::MAX], [3.0, 4.0]];
+    assert_eq!(checked(&infinite).mean_axes(1)?, infinite.mean_axes(1)?.mapv(Checked));
+    assert_eq!(fused(&checked(&infinite), |x| *x).mean()?, Checked(f64::INFINITY));
+    for base in [0.0, 1e9, 1e18, 1e160] {
+        let x = Array2::from_shape_fn((200, 90), |(i, j)| {
+            base * (1.0 + ((i * 31 + j * 17) % 101) as f64 / 1e9) + (j % 3) as f64
+        });
+        for axis in [0, 1] {
+            let bits = |x: Checked| x.0;
+            assert_eq!(checked(&x).var_axes(axis, Checked(1.0))?.mapv(bits), x.var_axes(axis, 1.0)?);
+            let (a, b) = (checked(&x), &x);
+            assert_eq!(
+                fused(&a, |x| *x).var_axes(axis, Checked(1.0))?.mapv(bits),
+                fused(b, |x| *x).var_axes(axis, 1.0)?
+            );
+        }
+    }
     Ok(())
 }

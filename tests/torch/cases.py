@@ -251,6 +251,9 @@ def statistics(rng):
                 return None
             return CALLS.run(call, x=x).flatten() if results else []
 
+        moments = None if columns > 0 else []
+        if rows > 0:
+            moments = torch.cat(CALLS.run("torch.var_mean(x, dim=0, correction=0)", x=x)[::-1])
         distances = [CALLS.run("(x - y).square().sum()", x=x, y=y)]
         if x.numel() > 0:
             distances.append(CALLS.run("(x - y).square().mean()", x=x, y=y))
@@ -261,6 +264,9 @@ def statistics(rng):
             "samples": variance("x.std(dim=-1, keepdim=True)", rows, columns, 1),
             "rows": None if rows > 0 and columns < 1 else x.var(dim=-1, correction=0) if rows else [],
             "root": [x.std()] if x.numel() > 1 else None,
+            "apart": CALLS.run("(x - y).var(correction=0)", x=x, y=y) if x.numel() > 0 else None,
+            "apart_root": CALLS.run("(x - y).std()", x=x, y=y) if x.numel() > 1 else None,
+            "moments": moments,
             "any": CALLS.run("mask.any(dim=-1)", mask=mask),
             "every": CALLS.run("mask.all(dim=-1)", mask=mask),
             "total": [
