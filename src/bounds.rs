@@ -91,9 +91,7 @@
 
 pub use crate::batch::{BaseDim, BaseOp, BaseRank, FurtherBatches, JoinBatch, ResultBase};
 pub use crate::map::{ApplyOperands, FnOperands, FurtherOperands, FusedOperands, MapOperands};
-#[cfg(feature = "std")]
-pub use crate::reduce::StdElement;
-pub use crate::reduce::{MeanElement, SumElement, VarElement};
+pub use crate::reduce::elements::*;
 pub use crate::shape::{
     Axes, AxesOrAll, AxisIndex, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
 };

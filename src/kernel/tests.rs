@@ -3,9 +3,9 @@
 use super::ensure;
 use super::memory::{Buffer, List, Reserved, Slots, Written, strides};
 use super::nest::{
-    Added, AxisSelection, BaseInputs, Cloned, Compiled, ContiguousAxes, Elements, ErasedNest, FoldLoops,
-    Inputs, Job, Loop, MapElement, MapReduce, Nest, Output, Reduction, RowPass, SMALL_NEST, ShapePass,
-    SharedVisitor, Source, Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
+    Added, AxisSelection, BaseInputs, Cloned, Compiled, DenseAxes, Elements, ErasedNest, FoldLoops, Inputs,
+    Job, Loop, MapElement, MapReduce, Nest, Output, Reduction, RowPass, SMALL_NEST, ShapePass, SharedVisitor,
+    Source, Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::fill;
@@ -477,7 +477,7 @@ fn panics_of_closures_leak_what_was_written() {
 }
 
 /// Has a reduction to an array of 2x3 fill `len` slots along these axes instead.
-fn in_order(source: &Source<'_, u8>, len: usize, axes: &ContiguousAxes<'_>) -> usize {
+fn in_order(source: &Source<'_, u8>, len: usize, axes: &DenseAxes<'_>) -> usize {
     let (mut out, store) = (Array::from_elem([2, 3], 0_u8), SharedVisitor::shared(Cloned));
     let job = Job::to_elements(source, &[2, 3], None, Output::of(&mut out), &store);
     filled::<u8>(len, |slots| match job.filling(slots, axes).into_slots() {
@@ -493,7 +493,7 @@ fn numbers_that_lie_panic() {
     let inputs = &Inputs::from((&*x,));
     let loops = FoldLoops::new(Cloned, First);
     let (firsts, numbers) = (MapReduce::new(Cloned, First), "not a slot for each element");
-    let axes = ContiguousAxes::new(&[2, 3], None);
+    let axes = DenseAxes::new(&[2, 3], None);
     for source in [Source::stored(inputs, &loops, None), Source::fused(inputs, &firsts, &loops)] {
         for len in [0, 1, 2, 4, 5, 7] {
             let fill = || with_nest(&source, |nest| filled(len, |slots| fill(nest, slots)).len());
@@ -714,35 +714,6 @@ struct CountElements;
 impl<A> Visit<u32, (A,)> for CountElements {
     fn visit(&mut self, out: &mut u32, _: (&A,)) {
         *out += 1;
-    }
-}
-
-#[test]
-fn lists_hold_what_a_vector_holds() {
-    let (random, mut list, mut other, mut model) =
-        (&mut Random(12), List::<u64, 4>::new(), List::<u64, 4>::new(), Vec::new());
-    for step in 0..u64::try_from(cases(3000)).expect("few") {
-        match random.below(7) {
-            0 => {
-                let len = random.below(9);
-                list.truncate(len);
-                model.truncate(len);
-            }
-            1 => {
-                list.retain(|item| item % 3 != 0);
-                model.retain(|item| item % 3 != 0);
-            }
-            2 => {
-                other.copy_from(&list);
-                list.truncate(random.below(3));
-                list.copy_from(&other);
-            }
-            _ => {
-                list.push(step);
-                model.push(step);
-            }
-        }
-        assert_eq!(*list, *model);
     }
 }
 

@@ -30,8 +30,7 @@ pub(super) fn total_mean<A: MeanElement, D: Dimension>(source: &Source<'_, A>, w
     let mut joint = None::<D>;
     let elements = source_shape(source, &mut joint)?.iter().product();
     let count = if holds_fractions::<A>() { A::from_usize(elements) } else { None };
-    if let Some(count) = count.filter(|count| !count.is_zero() && is_finite(&(count.clone() / count.clone())))
-    {
+    if let Some(count) = count.filter(|n| !n.is_zero() && is_finite(&(n.clone() / n.clone()))) {
         let mean = total::<A, D>(source, A::zero())? / count;
         if is_finite(&mean) {
             return Ok(mean);

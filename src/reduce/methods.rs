@@ -314,6 +314,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// `torch.var_mean(x, dim=1, correction=0)`, in the other order; `jax.nn.standardize` before it is applied;
     /// `tf.nn.moments(x, 1)`.
     #[doc(alias("var_mean", "std_mean", "moments"))]
+    #[allow(clippy::type_complexity, reason = "a pair")]
     fn mean_var_axes<X: ReducedAxes<D>>(
         &self,
         axes: X,

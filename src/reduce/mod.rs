@@ -15,7 +15,7 @@
 //! | everything that is aligned at the right | `sum_to(shape)`, `add_sum_to(&mut out)`, … |
 //! | `broadcast_in_dim(shape, axes)` | `sum_in_dim(shape, axes)`, `add_sum_in_dim_to(&mut out, axes)`; the rule of both is in `shape::placed` |
 
-mod elements;
+pub(crate) mod elements;
 mod extreme;
 mod fused;
 mod mean;
@@ -27,9 +27,7 @@ mod sources;
 mod statistics;
 mod totals;
 
-#[cfg(feature = "std")]
-pub use elements::StdElement;
-pub use elements::{MeanElement, SumElement, VarElement};
+pub(crate) use elements::*;
 pub use fused::{Fused, fused};
 pub use methods::Reduce;
 pub use totals::Totals;

@@ -53,9 +53,8 @@ impl<A: Clone + Send + Sync, D: Dimension> Reduce<A, D> for Par<&ArrayRef<A, D>>
     where
         A: VarElement,
     {
-        let inputs = Inputs::from((self.0, means));
-        let loops = MapReduce::new(Squared, Plus).on(Threads::new());
-        Some(then(&Source::fused(&inputs, &loops, fold_of(&FoldLoops::new(Cloned, Plus)))))
+        let (both, loops) = (Inputs::from((self.0, means)), MapReduce::new(Squared, Plus).on(Threads::new()));
+        Some(then(&Source::fused(&both, &loops, fold_of(&FoldLoops::new(Cloned, Plus)))))
     }
 }
 

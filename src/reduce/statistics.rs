@@ -17,9 +17,6 @@ use ndarray::{
     Dimension, IxDyn, RawData, Slice, Zip,
 };
 
-/// The powers of two that `f64` has, those of its smallest numbers included.
-const EXPONENTS: usize = 2098;
-
 /// Whether any element is true, if that is `FINAL`, or else whether all are.
 #[derive(Clone, Copy)]
 pub(super) struct Until<const FINAL: bool>;
@@ -109,23 +106,24 @@ fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
         let stored = of.squared(&of_lanes, |source| to_new(source, shape, result, removed, A::zero()));
         let mut variances = stored.unwrap_or_else(|| {
             let mut sums = means.map(|_| A::zero());
-            lanes.squares(of_lanes.view(), lanes.all_axes(sums.view_mut()));
+            let squared = |x: &A, mean: &A| { Squared }.map((x, mean));
+            let reduce = |x: &_, means: &_| fused((x, means), squared).sum_to(means);
+            lanes.by_parts(of_lanes.view(), lanes.all_axes(sums.view_mut()), reduce, A::add);
             sums
         });
         variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
-        let small = A::from_f64(1.0 / 256.0)
-            .map_or_else(A::zero, |small| small * (freedom.clone() / counted.clone()));
+        let small =
+            A::from_f64(1.0 / 256.0).map_or_else(A::zero, |s| s * (freedom.clone() / counted.clone()));
         let is_rough = |mean: &A, variance: &A| {
             let square = mean.clone() * mean.clone();
             let is_near = square.clone() + variance.clone() * small.clone() == square;
             (is_near & !variance.is_zero() | !is_held(variance)) & is_finite(mean)
         };
-        // numbers without an infinity are exact, or panic where they leave their type
-        let has_limits = A::from_f64(f64::INFINITY).is_some();
         let all = Zip::from(&means).and(&variances);
-        if has_limits && all.fold(false, |any, mean, variance| any | is_rough(mean, variance)) {
+        // numbers without an infinity are exact, or panic where they leave their type
+        if A::from_f64(f64::INFINITY).is_some() && all.fold(false, |any, m, v| any | is_rough(m, v)) {
             let variances = lanes.all_axes(variances.view_mut());
-            lanes.correct(of_lanes, variances, [&counted, &freedom], &is_held, &is_rough, &finish);
+            lanes.correct(&of_lanes, variances, [&counted, &freedom], &is_held, &is_rough, &finish);
         } else {
             variances.map_inplace(|variance| *variance = finish(variance.clone(), &one));
         }
@@ -186,17 +184,12 @@ impl<A: VarElement> Lanes<'_, A> {
                 result.zip_mut_with(&before, |result, before| *result = op(before.clone(), result.clone()));
                 count *= 2;
             }
-            match is_last {
-                true => results.slice_each_axis_mut(part).assign(&result),
-                false => parts.push((count, result)),
+            if is_last {
+                results.slice_each_axis_mut(part).assign(&result);
+            } else {
+                parts.push((count, result));
             }
         });
-    }
-
-    /// The sums of the squared differences from the means.
-    fn squares(&self, means: ArrayViewD<'_, A>, results: ArrayViewMutD<'_, A>) {
-        let squared = |x: &A, mean: &A| { Squared }.map((x, mean));
-        self.by_parts(means, results, |x, means| fused((x, means), squared).sum_to(means), A::add);
     }
 
     /// The sums, or the largest, of the differences of scaled elements.
@@ -222,7 +215,7 @@ impl<A: VarElement> Lanes<'_, A> {
     /// corrected first, so that equal elements do not differ from it; so is the mean of the squares.
     fn correct(
         &self,
-        means: ArrayViewD<'_, A>,
+        means: &ArrayViewD<'_, A>,
         variances: ArrayViewMutD<'_, A>,
         [count, freedom]: [&A; 2],
         is_held: &dyn Fn(&A) -> bool,
@@ -231,8 +224,8 @@ impl<A: VarElement> Lanes<'_, A> {
     ) {
         let numbers = [1.0, 2.0, 0.5, 0.25].map(A::from_f64);
         let [Some(one), Some(two), Some(half), Some(quarter)] = numbers else { return };
-        let mut rough = Zip::from(&means).and(&variances).map_collect(is_rough);
-        let mut lanes = Zip::from(&means).and(&variances).map_collect(|mean, variance| {
+        let mut rough = Zip::from(means).and(&variances).map_collect(is_rough);
+        let mut lanes = Zip::from(means).and(&variances).map_collect(|mean, variance| {
             // the quarter of a difference is finite
             let factor = if is_finite(variance) { &one } else { &quarter };
             [factor.clone(), mean.clone() * factor.clone(), A::zero()]
@@ -242,7 +235,8 @@ impl<A: VarElement> Lanes<'_, A> {
             Zip::from(&mut lanes).and(&mut rough).and(&largest).for_each(|lane, rough, largest| {
                 *rough &= !largest.is_zero();
                 let mut by = one.clone();
-                for _ in 0..if *rough { EXPONENTS } else { 0 } {
+                // as many powers of two as `f64` has, those of its smallest numbers included
+                for _ in 0..if *rough { 2098 } else { 0 } {
                     let scaled = largest.clone() * by.clone();
                     by = match by.clone() * two.clone() {
                         _ if scaled > half => by * half.clone(),

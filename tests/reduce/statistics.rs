@@ -260,7 +260,7 @@ fn totals_check_shapes_first() {
 struct Checked(f64);
 
 impl Checked {
-    fn checked(number: f64) -> Self {
+    fn of(number: f64) -> Self {
         assert!(!number.is_nan(), "no number");
         Self(number)
     }
@@ -272,7 +272,7 @@ macro_rules! checked {
             type Output = Self;
 
             fn $op(self, other: Self) -> Self {
-                Self::checked(self.0.$op(other.0))
+                Self::of(self.0.$op(other.0))
             }
         }
     )*};

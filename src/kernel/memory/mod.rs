@@ -1,4 +1,4 @@
-//! Uninitialised memory: new arrays, buffers and lists.
+//! Uninitialised memory: new arrays and buffers.
 //!
 //! # Invariant
 //! Memory is read as elements only after elements were written to it. `Slot`s have a brand, a lifetime that is fresh for each
@@ -6,12 +6,13 @@
 //! those that `strides` has for its shape, which [`Reserved::new`] checked.
 
 mod buffer;
-mod list;
 mod reserved;
 
 pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec, Slots, Written};
-pub(crate) use list::List;
 pub(crate) use reserved::{AxisOrder, Reserved, StridedSlots, strides};
+
+/// A list on the stack, or on the heap once it has more than `N` items.
+pub(crate) type List<T, const N: usize> = smallvec::SmallVec<[T; N]>;
 
 /// The most bytes of a block of a reduction.
 pub(crate) const BLOCK_BYTES: usize = 64 << 10;

@@ -1,7 +1,7 @@
 //! Memory for new arrays, and the order of their axes in it.
 
+use super::List;
 use super::buffer::{Slot, Written};
-use super::list::List;
 use crate::kernel::{ensure, fail};
 use alloc::vec::Vec;
 use core::marker::PhantomData;

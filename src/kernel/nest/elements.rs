@@ -7,7 +7,7 @@
 use super::cut::{Block, advance};
 use super::gather::gather_of;
 use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers};
-use super::operands::{ContiguousAxes, RawInputs, RawOutput, StridedAxes};
+use super::operands::{DenseAxes, RawInputs, RawOutput, StridedAxes};
 use super::panels::Panels;
 use crate::kernel::ensure;
 use crate::kernel::operation::Operation;
@@ -317,7 +317,7 @@ impl<'a, A> Inputs<'a, (A,)> {
     ///
     /// # Panics
     /// If there is not one for each index.
-    pub(crate) fn contiguous(elements: &'a [A], axes: &'a ContiguousAxes<'_>) -> Self {
+    pub(crate) fn contiguous(elements: &'a [A], axes: &'a DenseAxes<'_>) -> Self {
         ensure(axes.len() == elements.len(), "not an element for each index");
         let StridedAxes { sizes, strides } = axes.strided();
         let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });

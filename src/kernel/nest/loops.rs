@@ -219,7 +219,7 @@ impl ErasedNest {
     #[inline]
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.operands = other.operands;
-        self.loops.copy_from(&other.loops);
+        self.loops.clone_from(&other.loops);
     }
 
     /// Copies the nest to `scratch`, without the output, whose layout no longer matters: loops are merged by the

@@ -60,7 +60,7 @@ pub(crate) use loops::{
     ErasedNest, InputSet, Loop, NARROW, Nest, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, is_dense,
     is_worth_halving, steps,
 };
-pub(crate) use operands::{AxisSelection, ContiguousAxes, Dropped, RawInputs};
+pub(crate) use operands::{AxisSelection, DenseAxes, Dropped, RawInputs};
 pub(crate) use panels::Way;
 pub(crate) use passes::{RowPass, ShapePass};
 pub(crate) use reduction::{Compiled, Job, Planned, Reduction, RunHalf, Store, compiled_for, reduce_owned};

@@ -40,13 +40,13 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
 }
 
 /// The axes of contiguous elements in any order of axes.
-pub(crate) struct ContiguousAxes<'a> {
+pub(crate) struct DenseAxes<'a> {
     sizes: &'a [usize],
     strides: List<isize, 8>,
     len: usize,
 }
 
-impl<'a> ContiguousAxes<'a> {
+impl<'a> DenseAxes<'a> {
     /// The axes of a new array of this shape whose axes have this order in memory.
     pub(crate) fn new(sizes: &'a [usize], order: Option<AxisOrder<'_>>) -> Self {
         let mut steps: List<usize, 8> = sizes.iter().copied().collect();

@@ -258,7 +258,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             }
             dense.merge();
             let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
-            order.copy_from(tiles);
+            order.clone_from(tiles);
             // an only input is read along its lines: a tile ends within lines that the next one reads, too
             if operands == 2 {
                 order.sort_unstable_by_key(nearer_stride);

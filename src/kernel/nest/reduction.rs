@@ -4,7 +4,7 @@ use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_pane
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
 use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_worth_halving, steps};
-use super::operands::{ContiguousAxes, Dropped, RawOutput, StridedAxes, standard_len};
+use super::operands::{DenseAxes, Dropped, RawOutput, StridedAxes, standard_len};
 use super::panels::Way;
 use super::passes::{ReadsNest, RowPass, ShapePass};
 use super::source::Source;
@@ -55,11 +55,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     ///
     /// # Panics
     /// If the number of slots differs.
-    pub(crate) fn filling<'t>(
-        &self,
-        mut slots: Slots<'j, 't, A>,
-        axes: &'j ContiguousAxes<'_>,
-    ) -> Job<'j, 't, A> {
+    pub(crate) fn filling<'t>(&self, mut slots: Slots<'j, 't, A>, axes: &'j DenseAxes<'_>) -> Job<'j, 't, A> {
         ensure(axes.len() == slots.len(), "not a slot for each element");
         let Self { source, shape, dropped, .. } = *self;
         let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: axes.strided() };

@@ -24,8 +24,8 @@ use fold::fold;
 use super::map::{visit_large, visit_shape};
 use super::memory::{BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
-    Cloned, Compiled, ContiguousAxes, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest,
-    Output, RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
+    Cloned, Compiled, DenseAxes, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output,
+    RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
     reduce_owned,
 };
 use super::operation::{Operation, Plus};
@@ -165,7 +165,7 @@ fn store_few<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     let sizes = job.out_shape();
     let (inputs, mut scratch) = (job.source.inputs(), Scratch::new());
     let kept = kept_order(inputs, job.shape, job.dropped, sizes.len());
-    let axes = ContiguousAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
+    let axes = DenseAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
     let mut results = scratch.vec::<A>(axes.len());
     let results = results.filled(axes.len(), |slots| reduce(job.filling(slots, &axes)));
     visit_shape(job.store(&Inputs::contiguous(results, &axes)))
