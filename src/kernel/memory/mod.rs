@@ -9,7 +9,7 @@ mod buffer;
 mod reserved;
 
 pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec, Slots, Written};
-pub(crate) use reserved::{AxisOrder, Reserved, StridedSlots, strides};
+pub(crate) use reserved::{AxisOrder, Reserved, StridedSlots, signed, strides};
 
 /// A list on the stack, or on the heap once it has more than `N` items.
 pub(crate) type List<T, const N: usize> = smallvec::SmallVec<[T; N]>;

@@ -100,13 +100,11 @@ impl<A, D: Dimension> Reserved<A, D> {
         let mut steps = self.shape.clone();
         let len = strides(self.shape.slice(), order, steps.slice_mut());
         ensure(len <= self.elements.capacity(), "no room for the elements");
-        // SAFETY: `usize` and `isize` have the same layout.
-        let signed = unsafe { slice::from_raw_parts(steps.slice().as_ptr().cast(), steps.ndim()) };
         // the capacity holds the elements of a permuted standard layout of this shape
         let out = StridedSlots {
             at: self.elements.as_mut_ptr().cast(),
             sizes: self.shape.slice(),
-            strides: signed,
+            strides: signed(steps.slice()),
             memory: PhantomData,
         };
         ensure(fill(out).count() == len, "a slot was not written");
@@ -116,6 +114,12 @@ impl<A, D: Dimension> Reserved<A, D> {
             Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)
         }
     }
+}
+
+/// The same numbers, which are at most `isize::MAX`.
+pub(crate) fn signed(numbers: &[usize]) -> &[isize] {
+    // SAFETY: `usize` and `isize` have the same layout.
+    unsafe { slice::from_raw_parts(numbers.as_ptr().cast(), numbers.len()) }
 }
 
 /// An order of a shape's axes in memory: whether the first axis belongs inside the second one, or `None` if their order does not matter.

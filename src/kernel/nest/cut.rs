@@ -4,7 +4,7 @@
 
 use super::loops::{
     ElementInfo, ErasedNest, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS,
-    SMALL_NEST, WIDE, is_dense, scaled, steps,
+    SMALL_NEST, WIDE, is_dense, scaled, sort_by, steps,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
 use core::cmp::Reverse;
@@ -312,7 +312,7 @@ impl Loop {
 
 /// Sorts loops by the strides of the output, with the largest outermost, and reduced ones outside.
 pub(super) fn sort_by_output(loops: &mut [Loop]) {
-    loops.sort_unstable_by_key(|l| (l.kept, Reverse(l.strides[0].unsigned_abs())));
+    sort_by(loops, |l| (l.kept, Reverse(l.strides[0].unsigned_abs())));
 }
 
 /// Moves the pointers of the output and of the first `inputs` inputs.

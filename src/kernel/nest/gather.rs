@@ -14,7 +14,7 @@
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
 //! numbers are initialised and may be copied. They may be less aligned than such a number: it is read and written unaligned.
 
-use super::loops::{ElementInfo, Gather, Loop, Loops, NARROW, is_dense, steps};
+use super::loops::{ElementInfo, Gather, Loop, Loops, NARROW, is_dense, sort_by, steps};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
 #[cfg(target_arch = "x86_64")]
@@ -74,7 +74,7 @@ pub(super) unsafe fn copy_elements(
             _ => axes.push(axis),
         }
     }
-    axes.sort_unstable_by_key(nearer_stride);
+    sort_by(&mut axes, nearer_stride);
     // SAFETY: The caller promises the elements and the output. All fit into other memory, as was just checked.
     unsafe { info.gathers[k - 1](&axes, from, start) };
 }

@@ -179,6 +179,14 @@ pub(crate) fn is_dense(loops: &[Loop], k: usize, size: usize) -> bool {
     true
 }
 
+/// Sorts loops by a key. A few are sorted sooner than by the functions of `core`, which are ten times as much code.
+pub(super) fn sort_by<K: Ord>(loops: &mut [Loop], key: impl Fn(&Loop) -> K) {
+    for at in 1..loops.len() {
+        let place = loops[..at].partition_point(|l| key(l) <= key(&loops[at]));
+        loops[place..=at].rotate_right(1);
+    }
+}
+
 /// The operands of a nest, without their types.
 #[derive(Clone, Copy)]
 pub(super) struct ErasedOperands {
@@ -219,7 +227,8 @@ impl ErasedNest {
     #[inline]
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.operands = other.operands;
-        self.loops.clone_from(&other.loops);
+        self.loops.clear();
+        self.loops.extend_from_slice(&other.loops);
     }
 
     /// Copies the nest to `scratch`, without the output, whose layout no longer matters: loops are merged by the

@@ -4,7 +4,7 @@
 
 use super::loops::{ElementInfo, OPERANDS};
 use crate::kernel::ensure;
-use crate::kernel::memory::{AxisOrder, List, StridedSlots, strides};
+use crate::kernel::memory::{AxisOrder, List, StridedSlots, signed, strides};
 use core::array::from_fn;
 use core::iter::zip;
 use core::mem::replace;
@@ -42,16 +42,16 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
 /// The axes of contiguous elements in any order of axes.
 pub(crate) struct DenseAxes<'a> {
     sizes: &'a [usize],
-    strides: List<isize, 8>,
+    strides: List<usize, 8>,
     len: usize,
 }
 
 impl<'a> DenseAxes<'a> {
     /// The axes of a new array of this shape whose axes have this order in memory.
     pub(crate) fn new(sizes: &'a [usize], order: Option<AxisOrder<'_>>) -> Self {
-        let mut steps: List<usize, 8> = sizes.iter().copied().collect();
+        let mut steps = List::from_elem(0, sizes.len());
         let len = strides(sizes, order, &mut steps);
-        Self { sizes, strides: steps.iter().map(|step| step.cast_signed()).collect(), len }
+        Self { sizes, strides: steps, len }
     }
 
     /// The number of elements.
@@ -60,7 +60,7 @@ impl<'a> DenseAxes<'a> {
     }
 
     pub(super) fn strided(&self) -> StridedAxes<'_> {
-        StridedAxes { sizes: self.sizes, strides: &self.strides }
+        StridedAxes { sizes: self.sizes, strides: signed(&self.strides) }
     }
 }
 
@@ -190,7 +190,7 @@ impl<'a> RawInputs<'a> {
         part: &[(usize, usize)],
         axes: &'x mut (List<usize, 8>, List<isize, 8>),
     ) -> RawInputs<'x> {
-        let (mut is_named, mut at) = (shape.iter().map(|_| false).collect::<List<_, 8>>(), self.at);
+        let (mut is_named, mut at) = (List::<_, 8>::from_elem(false, shape.len()), self.at);
         for &axis in order {
             ensure(!replace(&mut is_named[axis], true), "an axis is named twice");
             let (start, len) = part[axis];

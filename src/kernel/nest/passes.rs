@@ -8,7 +8,7 @@ use super::elements::{Inputs, Output};
 use super::gather::{To, copy_elements, nearer_stride, share_sets};
 use super::halves::{Invariant, Join};
 use super::loops::{
-    ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, steps,
+    ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, sort_by, steps,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
@@ -146,7 +146,8 @@ impl<'n> Nest<'n, ()> {
         let ErasedOperands { at, info, .. } = erased.operands;
         let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k, whole)).sum());
         for k in copied.operands() {
-            let loops: Loops = erased.loops.iter().filter(|l| l.is_copied(k, whole)).copied().collect();
+            let mut loops = Loops::from_slice(&erased.loops);
+            loops.retain(|l| l.is_copied(k, whole));
             let (copy, after) = rest.split_at_mut(erased.copy_bytes(k, whole));
             // SAFETY: By the invariant, the inputs are borrowed. A copy is as aligned as its elements. The nest borrows the scratch.
             unsafe { copy_elements(&loops, at[k], k, info, To::Memory(&mut *copy)) };
@@ -258,10 +259,11 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             }
             dense.merge();
             let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);
-            order.clone_from(tiles);
+            order.clear();
+            order.extend_from_slice(tiles);
             // an only input is read along its lines: a tile ends within lines that the next one reads, too
             if operands == 2 {
-                order.sort_unstable_by_key(nearer_stride);
+                sort_by(&mut order, nearer_stride);
             }
             for_each_index(&order, &part.operands.at, &mut |first| {
                 if is_direct {

@@ -68,7 +68,8 @@ impl<'a, A: Clone> Source<'a, A> {
     ) -> R {
         let mut axes = (List::new(), List::new());
         let inputs = &self.inputs.in_order(shape, order, part, &mut axes);
-        let shape: List<usize, 8> = order.iter().map(|&axis| part[axis].1).collect();
+        let mut shape = List::<usize, 8>::new();
+        order.iter().for_each(|&axis| shape.push(part[axis].1));
         then(&Source { inputs, ..self.clone() }, &shape)
     }
 

@@ -6,7 +6,9 @@
 use super::fold::fold;
 use crate::kernel::map::{near_loop, visit_nest};
 use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec, Slots, Written};
-use crate::kernel::nest::{Dropped, ErasedNest, InputSet, Nest, Planned, Reduction, Way, is_worth_halving};
+use crate::kernel::nest::{
+    Dropped, ErasedNest, InputSet, NARROW, Nest, Planned, Reduction, Way, is_worth_halving,
+};
 use crate::kernel::threads::GRAIN;
 
 /// What is done next with a nest that has no outputs.
@@ -58,7 +60,7 @@ fn elements_fit<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> bool {
 }
 
 /// The loop to halve: the outermost one that may be. A loop along which an input is near is not cut into parts of less than two
-/// cache lines, and the one at `summed`, that of sums in registers, is left whole, as long as there are others.
+/// cache lines, and short inner loops and the one at `summed`, that of sums in registers, are left whole, as long as there are others.
 pub(super) fn halved_loop(
     nest: &ErasedNest,
     may_be_halved: impl Fn(usize) -> bool,
@@ -67,7 +69,7 @@ pub(super) fn halved_loop(
     let near = near_loop(nest);
     let is_short = |place: usize| {
         let l = &nest.loops()[place];
-        near.is_some_and(|(near, steps)| near == place && l.len < 2 * l.part(steps))
+        place > 0 && l.len < NARROW || near.is_some_and(|near| near.0 == place && l.len < 2 * l.part(near.1))
     };
     let mut places = (0..nest.loops().len()).filter(|&place| may_be_halved(place));
     places.clone().find(|&place| summed != Some(place) && !is_short(place)).or_else(|| places.next())
