@@ -22,9 +22,9 @@
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
 //! [`Plus`](operation::Plus). [`reduce::to_new`] fills a result whose memory is reserved, and `reduce::run` looks up whether this crate has compiled
 //! the reductions of the element type. `reduce::reduce` chooses the way (see the table below). Where it is a nest, this is arranged
-//! by the input's strides. `store` halves its kept loops until the results fit into a block, and then `store_block` does what
-//! `block::next_step` says: copies inputs, halves a loop, or reduces a block. `block::results` combines the elements of a block as
-//! their [`Way`](nest::Way) says, and `fold` reduces what is left. The results of two halves of a reduced loop are added, and
+//! by the input's strides. `store` halves its kept loops until the results fit into a block, and then `store_block` stores
+//! those of `reduce_half`, which copies inputs, halves the loop of `block::place_to_halve`, or reduces a block. `block::results`
+//! combines the elements of a block as their [`Way`](nest::Way) says, and `fold` reduces what is left. The results of two halves of a reduced loop are added, and
 //! `Nest::store_results` writes them to the outputs.
 //!
 //! **A fused sum** takes the same way, in the order of the operand along whose nearest loop the fewest others have gaps. Its source

@@ -630,7 +630,7 @@ fn sums_of_too_many_lanes_panic() {
     let (inputs, loops) = (Inputs::from((&*many,)), FoldLoops::new(Cloned, First));
     let sums = || {
         with_nest(&Source::stored(&inputs, &loops, None), |nest| {
-            filled::<u128>(0, |slots| nest.planned().combine_to(slots)).len()
+            filled::<u128>(0, |slots| nest.combine_to(slots)).len()
         })
     };
     assert_eq!(panic_of(sums), "no room for the sums");

@@ -63,5 +63,5 @@ pub(crate) use loops::{
 pub(crate) use operands::{AxisSelection, DenseAxes, Dropped, RawInputs};
 pub(crate) use panels::Way;
 pub(crate) use passes::{RowPass, ShapePass};
-pub(crate) use reduction::{Compiled, Job, Planned, Reduction, RunHalf, Store, compiled_for, reduce_owned};
+pub(crate) use reduction::{Compiled, Job, Reduction, RunHalf, Store, compiled_for, reduce_owned};
 pub(crate) use source::Source;

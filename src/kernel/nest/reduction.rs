@@ -3,7 +3,7 @@
 use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_panels};
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
-use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_worth_halving, steps};
+use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_dense, is_worth_halving, steps};
 use super::operands::{DenseAxes, Dropped, RawOutput, StridedAxes, standard_len};
 use super::panels::Way;
 use super::passes::{ReadsNest, RowPass, ShapePass};
@@ -13,7 +13,7 @@ use crate::kernel::simd::{is_plain, is_type};
 use crate::kernel::threads::GRAIN;
 use crate::kernel::{ensure, fail};
 use alloc::vec::Vec;
-use core::ops::{Deref, Mul};
+use core::ops::Mul;
 use core::slice;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use num_traits::Zero;
@@ -263,12 +263,36 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         if self.pass.source.is_stored() { (InputSet::NONE, 0) } else { self.erased.read_again() }
     }
 
-    /// The nest, and how its elements are combined.
+    /// How the elements are combined.
     #[inline]
-    pub(crate) fn planned(self) -> Planned<'n, 'a, 's, A> {
+    pub(crate) fn way(&self) -> Way {
         let has_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
-        let way = self.erased.way(size_of::<A>(), self.is_stored(), has_panels);
-        Planned { nest: self, way }
+        self.erased.way(size_of::<A>(), self.is_stored(), has_panels)
+    }
+
+    /// The elements, if they are stored and contiguous in the order of the loops.
+    pub(crate) fn in_place(&self) -> Option<&[A]> {
+        let ErasedNest { loops, operands } = &*self.erased;
+        let is_in_place = self.is_stored() && is_dense(loops, 1, size_of::<A>());
+        // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
+        is_in_place.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), steps(loops)) })
+    }
+
+    /// Writes the results along the sum loop to slots, in the order of the loops.
+    ///
+    /// # Panics
+    /// If the number of slots differs, or if there is no such loop.
+    #[inline]
+    pub(crate) fn combine_to<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+        let Way::Panels(sum_loop) = self.way() else { fail("no sum loop") };
+        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
+        let out = (slots.start().cast(), len, size_of::<A>());
+        // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written:
+        // with this way, `fits_panels` holds.
+        unsafe {
+            self.erased.for_each_sums(sum_loop, out, &mut |at, panels| element_loops.panels(at, panels));
+            Written::new(len)
+        }
     }
 
     /// A map of the elements to slots, in the order of the loops.
@@ -288,55 +312,6 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
         Nest { erased: self.erased, pass: self.pass.store }.visit_rows()
-    }
-}
-
-/// A nest, and how its elements are combined.
-pub(crate) struct Planned<'n, 'a, 's, A> {
-    nest: Nest<'n, Reduction<'a, 's, A>>,
-    way: Way,
-}
-
-impl<'n, 'a, 's, A> Deref for Planned<'n, 'a, 's, A> {
-    type Target = Nest<'n, Reduction<'a, 's, A>>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.nest
-    }
-}
-
-impl<'n, 'a, 's, A: Clone> Planned<'n, 'a, 's, A> {
-    pub(crate) fn way(&self) -> Way {
-        self.way
-    }
-
-    pub(crate) fn into_nest(self) -> Nest<'n, Reduction<'a, 's, A>> {
-        self.nest
-    }
-
-    /// The elements, if they are folded [in place](Way::InPlace).
-    pub(crate) fn in_place(&self) -> Option<&[A]> {
-        let ErasedNest { loops, operands } = &*self.nest.erased;
-        let is_in_place = matches!(self.way, Way::InPlace);
-        // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
-        is_in_place.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), steps(loops)) })
-    }
-
-    /// Writes the results along the sum loop to slots, in the order of the loops.
-    ///
-    /// # Panics
-    /// If the number of slots differs, or if there is no such loop.
-    #[inline]
-    pub(crate) fn combine_to<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
-        let Way::Panels(sum_loop) = self.way else { fail("no sum loop") };
-        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
-        let out = (slots.start().cast(), len, size_of::<A>());
-        // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written:
-        // with this way, `fits_panels` holds.
-        unsafe {
-            self.nest.erased.for_each_sums(sum_loop, out, &mut |at, panels| element_loops.panels(at, panels));
-            Written::new(len)
-        }
     }
 }
 

@@ -69,7 +69,9 @@ impl<'a, A: Clone> Source<'a, A> {
         let mut axes = (List::new(), List::new());
         let inputs = &self.inputs.in_order(shape, order, part, &mut axes);
         let mut shape = List::<usize, 8>::new();
-        order.iter().for_each(|&axis| shape.push(part[axis].1));
+        for &axis in order {
+            shape.push(part[axis].1);
+        }
         then(&Source { inputs, ..self.clone() }, &shape)
     }
 

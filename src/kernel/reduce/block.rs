@@ -5,57 +5,41 @@
 
 use super::fold::fold;
 use crate::kernel::map::{near_loop, visit_nest};
-use crate::kernel::memory::{BLOCK_BYTES, COPIES_BYTES, List, Scratch, SliceVec, Slots, Written};
-use crate::kernel::nest::{
-    Dropped, ErasedNest, InputSet, NARROW, Nest, Planned, Reduction, Way, is_worth_halving,
-};
+use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec, Slots, Written};
+use crate::kernel::nest::{Dropped, ErasedNest, Loop, NARROW, Nest, Reduction, Way, is_worth_halving};
 use crate::kernel::threads::GRAIN;
 
-/// What is done next with a nest that has no outputs.
-pub(super) enum Step {
-    /// The inputs that are read again are copied.
-    Copy(InputSet),
-    /// The loop at this place is halved.
-    Halve(usize),
-    /// The nest is one block, which is reduced.
-    Reduce,
-}
-
-/// The next step of a nest without outputs.
-pub(super) fn next_step<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> Step {
-    let (loops, (copied, bytes)) = (nest.loops(), nest.to_copy());
-    if (1..=COPIES_BYTES).contains(&bytes) {
-        return Step::Copy(copied);
-    }
+/// The loop to halve until a nest that has no outputs is one block; `None` if it is one.
+pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>, way: Way) -> Option<usize> {
+    let loops = nest.loops();
     // a reduction that may end early is halved down to blocks, along every loop
     let may_end = nest.source().fold().are_final(&[]);
-    let summed = match nest.way() {
-        Way::Panels(rows) if loops[rows.place].len > rows.most_steps() => return Step::Halve(rows.place),
+    let summed = match way {
+        Way::Panels(rows) if loops[rows.place].len > rows.most_steps() => return Some(rows.place),
         Way::Panels(rows) if !may_end => Some(rows.place),
         _ => None,
     };
     let grain = if may_end { BLOCK_BYTES / 2 } else { GRAIN };
-    if bytes == 0 && !is_worth_halving(loops, grain) && elements_fit(nest) {
-        return Step::Reduce;
+    if nest.to_copy().1 == 0 && !is_worth_halving(loops, grain) && fits_block(loops, way, size_of::<A>()) {
+        return None;
     }
     // the results of a half are in the order of the kept loops, so that these are halved from the outermost one on
     let first_kept = loops.iter().position(|l| l.kept);
-    let may_be_halved = |place: usize| !loops[place].kept || Some(place) == first_kept;
-    halved_loop(nest, may_be_halved, summed).map_or(Step::Reduce, Step::Halve)
+    halved_loop(nest, |place| !loops[place].kept || Some(place) == first_kept, summed)
 }
 
 /// Whether a block has room for the elements, or for what is left of them once they are combined along the sum loop.
-fn elements_fit<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> bool {
-    let most = BLOCK_BYTES / size_of::<A>();
-    let elements = lengths(nest).map(|axis| axis.0).fold(1, usize::saturating_mul);
-    let may_be_outer = match nest.way() {
+fn fits_block(loops: &[Loop], way: Way, size: usize) -> bool {
+    let most = BLOCK_BYTES / size;
+    let elements = lengths(loops, way).map(|axis| axis.0).fold(1, usize::saturating_mul);
+    let may_be_outer = match way {
         // elements in place may be more. Measured on 2026-11-28 on Zen 4: half of it takes 1.6 times as long for sums of 6 axes over 1, 3 and 5
         Way::InPlace => return elements <= 8 * most,
         Way::Panels(rows) => rows.place > 0,
         Way::Buffer => true,
     };
     // with an outer reduced loop, most of the elements would be copied for sums that are as fast in two blocks
-    let inner = nest.loops().first().filter(|l| may_be_outer && !l.kept).map_or(0, |l| elements / l.len);
+    let inner = loops.first().filter(|l| may_be_outer && !l.kept).map_or(0, |l| elements / l.len);
     elements.max(4 * inner) <= most
 }
 
@@ -76,20 +60,21 @@ pub(super) fn halved_loop(
 }
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
-fn lengths<A: Clone>(nest: &Planned<'_, '_, '_, A>) -> impl Iterator<Item = (usize, bool)> {
-    nest.loops().iter().enumerate().map(|(place, l)| match nest.way() {
+fn lengths(loops: &[Loop], way: Way) -> impl Iterator<Item = (usize, bool)> {
+    loops.iter().enumerate().map(move |(place, l)| match way {
         Way::Panels(rows) if rows.place == place => (rows.sums, l.kept),
         _ => (l.len, l.kept),
     })
 }
 
-/// The results of a block, in `memory`.
+/// The results of a block whose elements are combined in this way, in `memory`.
 pub(super) fn results<'m, A: Clone>(
-    block: Planned<'_, '_, '_, A>,
+    block: Nest<'_, Reduction<'_, '_, A>>,
+    way: Way,
     memory: &'m mut Scratch,
 ) -> SliceVec<'m, A> {
     let (source, mut shape) = (block.source(), BlockShape::new());
-    lengths(&block).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
+    lengths(block.loops(), way).for_each(|(len, is_kept)| push(&mut shape, len, is_kept));
     let count = shape.iter().filter(|axis| axis.1).map(|axis| axis.0).product();
     let len = shape.iter().map(|axis| axis.0).product();
     let (is_reduced, room) = (count < len, count + scratch_len(&shape, len));
@@ -98,13 +83,13 @@ pub(super) fn results<'m, A: Clone>(
         fold(source.fold(), &shape, elements, &mut results, &mut scratch);
         results
     };
-    if let Some(elements) = block.in_place() {
+    if let (Way::InPlace, Some(elements)) = (way, block.in_place()) {
         return fold_to(elements, memory.vec(room));
     }
     let mut elements = memory.vec(len + if is_reduced { room } else { 0 });
-    elements.filled(len, |slots| match block.way() {
+    elements.filled(len, |slots| match way {
         Way::Panels(_) => block.combine_to(slots),
-        _ => fill(block.into_nest(), slots),
+        _ => fill(block, slots),
     });
     source.prepare(&mut elements);
     if !is_reduced {

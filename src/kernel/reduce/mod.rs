@@ -18,7 +18,7 @@ mod fold;
 #[cfg(test)]
 pub(crate) use block::fill;
 
-use block::{BlockShape, Step, halved_loop, next_step, push_axes, results, scratch_len};
+use block::{BlockShape, halved_loop, place_to_halve, push_axes, results, scratch_len};
 use fold::fold;
 
 use super::map::{visit_large, visit_shape};
@@ -188,7 +188,8 @@ fn fold_slice<'j, 's, A: Clone>(job: Job<'j, 's, A>, elements: &[A]) -> Result<W
 fn reduce_in_order<'j, 's, A: Clone>(job: Job<'j, 's, A>) -> Result<Written<'s>, Job<'j, 's, A>> {
     let mut erased = ErasedNest::new();
     job.in_order(&mut erased).map(|(slots, nest)| {
-        Written::appended(slots, |to| to.extend(&results(nest.planned(), &mut Scratch::new())))
+        let way = nest.way();
+        Written::appended(slots, |to| to.extend(&results(nest, way, &mut Scratch::new())))
     })
 }
 
@@ -219,31 +220,31 @@ fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratc
 #[inline(never)]
 fn store_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
     let (nest, mut erased) = (nest.with_long_rows(), ErasedNest::new());
-    let inputs = nest.inputs(&mut erased).turned().planned();
-    match next_step(&inputs) {
-        Step::Reduce => nest.store_results(&results(inputs, memory)),
-        _ => nest.store_results(&reduce_half(inputs.into_nest(), memory)),
+    let inputs = nest.inputs(&mut erased).turned();
+    let way = inputs.way();
+    // most often, all is one block, whose results need no `Vec`
+    if inputs.to_copy().1 == 0 && place_to_halve(&inputs, way).is_none() {
+        return nest.store_results(&results(inputs, way, memory));
     }
+    nest.store_results(&reduce_half(inputs, memory))
 }
 
 /// The results of a nest without outputs, in the order of its kept loops.
 fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scratch) -> Vec<A> {
-    let nest = nest.planned();
-    match next_step(&nest) {
-        Step::Copy(copied) => run_copied(nest.into_nest(), copied, memory, reduce_half),
-        Step::Reduce => results(nest, memory).to_vec(),
-        Step::Halve(place) => {
-            let (is_kept, op) = (nest.loops()[place].kept, nest.source().fold());
-            let [mut results, others] =
-                nest.into_nest().run_halves(place, memory, reduce_half, |op, results| op.are_final(results));
-            if is_kept {
-                results.extend(others);
-            } else {
-                op.add_row(&mut results, &others);
-            }
-            results
-        }
+    if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
+        return run_copied(nest, copied, memory, reduce_half);
     }
+    let way = nest.way();
+    let Some(place) = place_to_halve(&nest, way) else { return results(nest, way, memory).to_vec() };
+    let (is_kept, op) = (nest.loops()[place].kept, nest.source().fold());
+    let [mut results, others] =
+        nest.run_halves(place, memory, reduce_half, |op, results| op.are_final(results));
+    if is_kept {
+        results.extend(others);
+    } else {
+        op.add_row(&mut results, &others);
+    }
+    results
 }
 
 /// Runs a nest that reads copies of some inputs.
