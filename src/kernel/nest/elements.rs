@@ -52,13 +52,14 @@ pub unsafe trait Elements {
     /// Visits each element of a row with an element of each input.
     ///
     /// # Safety
-    /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has.
+    /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has. There is
+    /// [such a loop](ElementInfo::has_row).
     unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: InputSet, visit: &mut V);
 
     /// Combines the elements of `N` neighbours at each step of each panel.
     ///
     /// # Safety
-    /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output
+    /// As for [`row`](Self::row), at each step, for `N` elements and `panels.moving`. The output
     /// has `N` elements, which may be uninitialised unless `panels.is_added`.
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
@@ -95,7 +96,7 @@ impl<const INPUTS: u8> Moving<INPUTS> {
 }
 
 macro_rules! elements {
-    ($count:literal $row:ident: $($A:ident $a:ident $i:tt $k:literal),*; $($moving:literal)*) => {
+    ($count:literal $row:ident: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
         #[inline(always)]
         fn $row<const INPUTS: u8, const LEN: usize, T, $($A,)* V: Visit<T, ($($A,)*)>>(
             _: Moving<INPUTS, LEN>,
@@ -111,7 +112,6 @@ macro_rules! elements {
                 visit: &mut V,
             ) {
                 let len = if LEN == 0 { out.len() } else { LEN };
-                let out = &mut out[..len];
                 $(let $a = &$a[..Moving::<INPUTS>::place($k, len - 1) + 1];)*
                 for i in 0..len {
                     visit.visit(&mut out[i], ($(&$a[Moving::<INPUTS>::place($k, i)],)*));
@@ -176,7 +176,7 @@ macro_rules! elements {
                         for out in &mut parts {
                             let slices = slices(&at, 2 * NARROW, InputSet::ALL);
                             $row(Moving::<{ InputSet::ALL.0 }, { 2 * NARROW }>, out, slices, visit);
-                            $(at[$k] = at[$k].wrapping_add(if moving.contains($k) { size_of_val(slices.$i) } else { 0 });)*
+                            $(at[$k] = at[$k].wrapping_add(if moving.contains($k) { 2 * NARROW * size_of::<$A>() } else { 0 });)*
                         }
                         let rest = parts.into_remainder();
                         if !rest.is_empty() {
@@ -206,14 +206,13 @@ macro_rules! elements {
         }
     };
 }
-// Each set has loops of its own in each closure. That of five inputs with some that stay is a row of a layer norm: an array and the
-// mean and deviation of its row, scaled and shifted by two rows.
-elements!(1 row1: A a 0 1; 0b1 0b0);
-elements!(2 row2: A a 0 1, B b 1 2; 0b11 0b01 0b10);
-elements!(3 row3: A a 0 1, B b 1 2, C c 2 3; 0b001 0b010 0b100);
-elements!(4 row4: A a 0 1, B b 1 2, C c 2 3, D d 3 4; 0b0001);
-elements!(5 row5: A a 0 1, B b 1 2, C c 2 3, D d 3 4, E e 4 5; 0b00001);
-elements!(6 row6: A a 0 1, B b 1 2, C c 2 3, D d 3 4, E e 4 5, G g 5 6; 0b00_0001);
+// Each set has loops of its own in each closure, which keep inputs that stay in registers. Others repeat these in memory.
+elements!(1 row1: A a 1; 0b1 0b0);
+elements!(2 row2: A a 1, B b 2; 0b11 0b01 0b10);
+elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001 0b010 0b100);
+elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b0001);
+elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b00001);
+elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b00_0001);
 
 /// [`Elements::panels`] for one set of moving inputs.
 ///
