@@ -2,7 +2,7 @@
 //! arrays of these elements.
 //!
 //! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
-//! the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
+//! the sets of inputs for which `row` and `panels` have loops of their own, and the inputs whose elements are plain numbers.
 
 use super::cut::{Block, advance};
 use super::gather::gather_of;
