@@ -13,16 +13,16 @@
 //! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
 //! | a copy of up to [`SMALL_NEST`] plain numbers, or of [`COPIES_BYTES`] that repeats none | all, by the nearer of both strides |
 //! | others of up to [`SMALL_NEST`] elements | the two innermost loops, most often one row: inputs with gaps are copied whole |
-//! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop: each operand is contiguous or has stride 0 | the two innermost loops |
+//! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop: each operand is contiguous or has stride 0; plain numbers that stay are repeated where no loop has them stay | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
 //! | everything else | the two innermost loops, element by element |
 //!
 //! A tile reads two cache lines at each place of an input with gaps, and its rows are as long as copies in L1 allow: rows that are
-//! stored whole leave few cache lines half written. Inputs with stride 0 are copied, too, until there is a row loop for the others.
-//! A larger copy of plain numbers is made in tiles where the orders differ: straight to the output, unless lines share sets of L1 in
-//! both orders. An input is near along a loop if several of its steps share a cache line.
+//! stored whole leave few cache lines half written. A larger copy of plain numbers is made in tiles where the orders differ: straight
+//! to the output, unless lines share sets of L1 in both orders. An input is near along a loop if several of its steps share a cache
+//! line.
 
 #![forbid(unsafe_code)]
 

@@ -4,4 +4,5 @@
 
 mod edges;
 mod injected;
+mod moving;
 mod ownership;

@@ -47,13 +47,7 @@ impl ErasedNest {
 
     /// Whether there is a row loop for the inputs that move along `l`.
     pub(crate) fn has_row_along(&self, l: &Loop) -> bool {
-        self.has_row_of(self.moving(l))
-    }
-
-    /// Whether there is a row loop along which these inputs move and the others stay.
-    #[inline(always)]
-    pub(super) fn has_row_of(&self, moving: InputSet) -> bool {
-        self.operands.info.row_loops.contains(&moving)
+        self.operands.info.has_row(self.moving(l))
     }
 
     /// Orders the loops by the strides of the operands from `first` on, with the largest outermost: those of the

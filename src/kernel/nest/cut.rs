@@ -57,7 +57,7 @@ impl ErasedNest {
                 (*l, outer) = (*inner, others);
             }
         }
-        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info.row_loops);
+        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info);
         (block, outer)
     }
 
@@ -105,18 +105,10 @@ impl ErasedNest {
     /// The inputs to copy so that there is a row loop for the inner loops. Only plain numbers are copied: without a row loop, elements are
     /// visited one by one.
     pub(super) fn to_copy(&self) -> InputSet {
-        let (sizes, row, last) = (self.sizes(), self.loops_of_row(), self.operands.count - 1);
-        let mut moving = InputSet::of(last, |k| row.iter().any(|l| l.strides[k] != 0));
-        let is_copied = |k: usize| self.is_plain(k) && moving.contains(k) && !is_dense(row, k, sizes[k]);
-        let mut copied = InputSet::of(last, is_copied);
-        // copies of inputs that stay move: they are made until there is a row loop
-        for k in 1..=last {
-            if self.is_plain(k) && !moving.contains(k) && !self.has_row_of(moving) {
-                copied.insert(k);
-                moving.insert(k);
-            }
-        }
-        copied
+        let (sizes, row) = (self.sizes(), self.loops_of_row());
+        let moves = |k: usize| row.iter().any(|l| l.strides[k] != 0);
+        let is_copied = |k: usize| self.is_plain(k) && moves(k) && !is_dense(row, k, sizes[k]);
+        InputSet::of(self.operands.count - 1, is_copied)
     }
 
     /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
@@ -231,7 +223,7 @@ impl Block {
         // one by one, the fewest elements are combined sooner
         let is_few = total <= ONE_BY_ONE && self.steps.len > 1;
         if self.row.len >= NARROW && self.row.strides[0] == size && !is_few {
-            self.set_moving(&info.sizes, count, info.row_loops);
+            self.set_moving(&info.sizes, count, info);
         }
         // few steps or rows: the error of a sum is small
         let are_few = total <= most && total / outputs <= most_of_lane;
@@ -288,14 +280,14 @@ impl Block {
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
     #[inline]
-    fn set_moving(&mut self, sizes: &[usize; OPERANDS], count: usize, row_loops: &[InputSet]) {
+    fn set_moving(&mut self, sizes: &[usize; OPERANDS], count: usize, info: &ElementInfo) {
         let (strides, mut moving) = (&self.row.strides, InputSet::NONE);
         let mut is_contiguous = sizes[0] == 0 || strides[0] == sizes[0].cast_signed();
         for k in (1..count).filter(|&k| strides[k] != 0) {
             moving.insert(k);
             is_contiguous &= strides[k] == sizes[k].cast_signed();
         }
-        self.moving = (is_contiguous && row_loops.contains(&moving)).then_some(moving);
+        self.moving = (is_contiguous && info.has_row(moving)).then_some(moving);
     }
 }
 

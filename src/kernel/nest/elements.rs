@@ -2,7 +2,7 @@
 //! arrays of these elements.
 //!
 //! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
-//! the sets of inputs for which `row` and `panels` have loops, and the inputs whose elements are plain numbers.
+//! the sets of inputs for which `row` and `panels` have loops of their own, and the inputs whose elements are plain numbers.
 
 use super::cut::{Block, advance};
 use super::gather::gather_of;
@@ -43,16 +43,23 @@ pub unsafe trait Elements {
     where
         Self: 'r;
 
+    /// Copies each plain number that is not in `moving` `N` times, and sets its pointer to the copies.
+    ///
+    /// # Safety
+    /// As for [`refs_at`](Self::refs_at). There is memory for the copies of each input.
+    unsafe fn repeat<const N: usize>(at: &mut Pointers, moving: InputSet, copies: *mut [u128; N]);
+
     /// Visits each element of a row with an element of each input.
     ///
     /// # Safety
-    /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has.
+    /// Each pointer points to an element that is borrowed; for the inputs in `moving`, to as many as the output has. There is
+    /// [such a loop](ElementInfo::has_row).
     unsafe fn row<T, V: Visit<T, Self>>(out: &mut [T], at: &Pointers, moving: InputSet, visit: &mut V);
 
     /// Combines the elements of `N` neighbours at each step of each panel.
     ///
     /// # Safety
-    /// At each step, each pointer points to an element that is borrowed; for the inputs in `panels.moving`, to `N`. The output
+    /// As for [`row`](Self::row), at each step, for `N` elements and `panels.moving`. The output
     /// has `N` elements, which may be uninitialised unless `panels.is_added`.
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
@@ -77,8 +84,8 @@ pub(crate) trait MapElement<R, E: Elements> {
     fn map(&mut self, items: E::Refs<'_>) -> R;
 }
 
-/// The [`InputSet`] of the inputs that move along a row, known to the compiler.
-struct Moving<const INPUTS: u8>;
+/// The [`InputSet`] of the inputs that move along a row, known to the compiler, and the length of the row unless it is 0.
+struct Moving<const INPUTS: u8, const LEN: usize = 0>;
 
 impl<const INPUTS: u8> Moving<INPUTS> {
     /// The place in the slice of operand `k` at place `i` of the row.
@@ -91,26 +98,26 @@ impl<const INPUTS: u8> Moving<INPUTS> {
 macro_rules! elements {
     ($count:literal $row:ident: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
         #[inline(always)]
-        fn $row<const INPUTS: u8, T, $($A,)* V: Visit<T, ($($A,)*)>>(
-            _: Moving<INPUTS>,
+        fn $row<const INPUTS: u8, const LEN: usize, T, $($A,)* V: Visit<T, ($($A,)*)>>(
+            _: Moving<INPUTS, LEN>,
             out: &mut [T],
             ($($a,)*): ($(&[$A],)*),
             visit: &mut V,
         ) {
             // Slices as parameters: LLVM knows that they do not alias, and vectorises.
             #[inline]
-            fn row<const INPUTS: u8, T, $($A,)* V: Visit<T, ($($A,)*)>>(
+            fn row<const INPUTS: u8, const LEN: usize, T, $($A,)* V: Visit<T, ($($A,)*)>>(
                 out: &mut [T],
                 $($a: &[$A],)*
                 visit: &mut V,
             ) {
-                let len = out.len();
+                let len = if LEN == 0 { out.len() } else { LEN };
                 $(let $a = &$a[..Moving::<INPUTS>::place($k, len - 1) + 1];)*
                 for i in 0..len {
                     visit.visit(&mut out[i], ($(&$a[Moving::<INPUTS>::place($k, i)],)*));
                 }
             }
-            row::<INPUTS, T, $($A,)* V>(out, $($a,)* visit);
+            row::<INPUTS, LEN, T, $($A,)* V>(out, $($a,)* visit);
         }
 
         // SAFETY: The macro writes the same code for every place of the tuple, with the pointer and the type at that place.
@@ -134,19 +141,49 @@ macro_rules! elements {
             }
 
             #[inline(always)]
+            unsafe fn repeat<const N: usize>(at: &mut Pointers, moving: InputSet, copies: *mut [u128; N]) {
+                $(if is_plain::<$A>() && !moving.contains($k) {
+                    let (from, to) = (at[$k].cast::<MaybeUninit<$A>>(), copies.wrapping_add($k - 1).cast::<MaybeUninit<$A>>());
+                    // SAFETY: The caller promises the element and the memory. A plain number has at most 16 bytes.
+                    unsafe {
+                        let element = from.read();
+                        for i in 0..N {
+                            to.add(i).copy_from_nonoverlapping(&element, 1);
+                        }
+                    }
+                    at[$k] = to.cast();
+                })*
+            }
+
+            #[inline(always)]
             unsafe fn row<T, V: Visit<T, Self>>(
                 out: &mut [T],
                 at: &Pointers,
                 moving: InputSet,
                 visit: &mut V,
             ) {
-                let len = |k: usize| if moving.contains(k) { out.len() } else { 1 };
-                // SAFETY: The caller promises these elements.
-                $(let $a = unsafe { slice::from_raw_parts(at[$k].cast::<$A>(), len($k)) };)*
-                let slices = ($($a,)*);
+                let slices = |at: &Pointers, len: usize, moving: InputSet| {
+                    // SAFETY: The caller promises these elements, or they are copies.
+                    unsafe { ($(slice::from_raw_parts(at[$k].cast::<$A>(), if moving.contains($k) { len } else { 1 }),)*) }
+                };
                 match moving.0 {
-                    $($moving => $row(Moving::<$moving>, out, slices, visit),)*
-                    _ => unreachable!("no row loop for these inputs"),
+                    $($moving => $row(Moving::<$moving, 0>, out, slices(at, out.len(), moving), visit),)*
+                    _ => {
+                        let (mut at, mut copies) = (*at, [const { MaybeUninit::<[u128; 2 * NARROW]>::uninit() }; OPERANDS]);
+                        // SAFETY: The caller promises these elements.
+                        unsafe { Self::repeat::<{ 2 * NARROW }>(&mut at, moving, copies.as_mut_ptr().cast()) };
+                        let mut parts = out.chunks_exact_mut(2 * NARROW);
+                        for out in &mut parts {
+                            let slices = slices(&at, 2 * NARROW, InputSet::ALL);
+                            $row(Moving::<{ InputSet::ALL.0 }, { 2 * NARROW }>, out, slices, visit);
+                            $(at[$k] = at[$k].wrapping_add(if moving.contains($k) { 2 * NARROW * size_of::<$A>() } else { 0 });)*
+                        }
+                        let rest = parts.into_remainder();
+                        if !rest.is_empty() {
+                            let slices = slices(&at, rest.len(), InputSet::ALL);
+                            $row(Moving::<{ InputSet::ALL.0 }, 0>, rest, slices, visit);
+                        }
+                    }
                 }
             }
 
@@ -158,23 +195,24 @@ macro_rules! elements {
                 map: &mut M,
                 op: O,
             ) {
-                match panels.moving.0 {
-                    // SAFETY: The caller promises these elements.
-                    $($moving => unsafe { combine::<R, Self, M, O, N, $moving>(at, panels, map, op) },)*
-                    _ => unreachable!("no row loop for these inputs"),
+                // SAFETY: The caller promises these elements.
+                unsafe {
+                    match panels.moving.0 {
+                        $($moving => combine::<R, Self, M, O, N, $moving>(at, panels, InputSet::ALL, map, op),)*
+                        _ => combine::<R, Self, M, O, N, { InputSet::ALL.0 }>(at, panels, panels.moving, map, op),
+                    }
                 }
             }
         }
     };
 }
-// Each set has loops of its own in each closure. That of five inputs with some that stay is a row of a layer norm: an array and the
-// mean and deviation of its row, scaled and shifted by two rows.
+// Each set has loops of its own in each closure, which keep inputs that stay in registers. Others repeat these in memory.
 elements!(1 row1: A a 1; 0b1 0b0);
 elements!(2 row2: A a 1, B b 2; 0b11 0b01 0b10);
 elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001 0b010 0b100);
-elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110 0b0011);
-elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111 0b11001);
-elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111);
+elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b0001);
+elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b00001);
+elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b00_0001);
 
 /// [`Elements::panels`] for one set of moving inputs.
 ///
@@ -191,28 +229,39 @@ unsafe fn combine<
 >(
     at: &Pointers,
     panels: &Panels<'_>,
+    moving: InputSet,
     map: &mut M,
     op: O,
 ) {
     // local copies: LLVM knows that writes to the output do not change them
     let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
     let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
+    let mut memory = [const { MaybeUninit::<[u128; N]>::uninit() }; OPERANDS];
+    // one pointer for all copies: another one would invalidate those to copies that are kept
+    let copies = memory.as_mut_ptr().cast();
+    // inputs that stay along a row move from one step to the next, or are repeated once
+    let moves = InputSet::of(E::COUNT, |k| moving.contains(k) || step_strides[k] != 0);
+    let again = InputSet(moving.0 | !moves.0);
     for _ in 0..count {
         let mut at = first_at;
-        let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
-        for i in 0..N {
-            // SAFETY: The caller promises these elements.
-            sums[i].write(map.map(unsafe { E::refs_at::<MOVING>(&at, i) }));
-        }
-        advance(&mut at, &step_strides, E::COUNT);
         let out = first_at[0].cast::<A>();
+        let mut sums = [const { MaybeUninit::<A>::uninit() }; N];
         // SAFETY: The caller promises these elements. Every sum was written.
         unsafe {
+            E::repeat::<N>(&mut at, moves, copies);
+            let mut step_at = at;
+            E::repeat::<N>(&mut step_at, again, copies);
+            for i in 0..N {
+                sums[i].write(map.map(E::refs_at::<MOVING>(&step_at, i)));
+            }
+            advance(&mut at, &step_strides, E::COUNT);
             for _ in 1..steps {
                 // LLVM would change some of these sums, of a maximum, by masked stores: seven times as long
+                let mut step_at = at;
+                E::repeat::<N>(&mut step_at, again, copies);
                 let mut next = [const { MaybeUninit::<A>::uninit() }; N];
                 for i in 0..N {
-                    let element = map.map(E::refs_at::<MOVING>(&at, i));
+                    let element = map.map(E::refs_at::<MOVING>(&step_at, i));
                     next[i].write(op.apply(sums[i].assume_init_ref().clone(), element));
                 }
                 sums = next;

@@ -95,6 +95,7 @@ pub struct InputSet(pub(super) u8);
 
 impl InputSet {
     pub(crate) const NONE: Self = Self(0);
+    pub(super) const ALL: Self = Self(u8::MAX);
 
     #[inline(always)]
     pub(super) const fn contains(self, k: usize) -> bool {
@@ -148,7 +149,7 @@ pub struct ElementInfo {
     pub(super) count: usize,
     /// The bytes of an element of each operand; 0 for the output.
     pub(super) sizes: [usize; OPERANDS],
-    /// The sets of inputs for which `Elements::row` has a loop, along which these move and the others stay.
+    /// The sets of inputs for which `Elements::row` has a loop of its own, along which these move and the others stay.
     pub(super) row_loops: &'static [InputSet],
     /// The inputs whose elements are plain numbers.
     pub(super) plain: fn() -> InputSet,
@@ -157,6 +158,14 @@ pub struct ElementInfo {
 }
 
 impl ElementInfo {
+    /// Whether there is a row loop along which these inputs move and the others stay: of any inputs if those that stay are plain
+    /// numbers, which are repeated.
+    #[inline]
+    pub(super) fn has_row(&self, moving: InputSet) -> bool {
+        let stays = !moving.0 & !(u8::MAX << self.count);
+        self.row_loops.contains(&moving) || stays & !(self.plain)().0 == 0
+    }
+
     /// The facts about no inputs.
     pub(super) const NONE: Self =
         Self { count: 0, sizes: [0; OPERANDS], row_loops: &[], plain: || InputSet::NONE, gathers: &[] };
