@@ -179,8 +179,8 @@ impl Block {
     }
 
     /// Makes a block of one element the block of all elements of `shape`, straight from shapes and strides, if these elements are
-    /// few: rows, or at most `most` elements, at each index of `further` loops, if there may be such. The other arguments are those
-    /// of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest or `further` loops are needed.
+    /// few: rows, or at most `most` elements, at each index of the `further` loops, which it adds. The other arguments are those
+    /// of [`ErasedNest::build`]. Returns the number of outputs, or `None` if a nest is needed.
     ///
     /// # Panics
     /// If an array does not fit the shape.
@@ -191,7 +191,7 @@ impl Block {
         dropped: Dropped<'_>,
         inputs: &RawInputs<'_>,
         most: usize,
-        mut further: Option<&mut Loops>,
+        further: &mut Loops,
     ) -> Option<usize> {
         let (info, count, most_of_lane) = (inputs.info, inputs.info.count + 1, most.min(4 * ONE_BY_ONE));
         let total = shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size));
@@ -199,14 +199,14 @@ impl Block {
             return (total == 0).then_some(0);
         }
         let fits = out.for_each_axis(shape, dropped, inputs, |axis, stride| {
-            self.add_axis(shape, axis, stride, inputs, total <= most_of_lane, further.as_deref_mut())
+            self.add_axis(shape, axis, stride, inputs, total <= most_of_lane, further)
         });
         if !fits {
             return None;
         }
         let size = out.size.cast_signed();
         let mut outputs = self.outputs();
-        if let Some(further) = further {
+        if !further.is_empty() {
             let kept = further.iter().filter(|l| l.kept).map(|l| l.len);
             outputs = kept.fold(outputs, |outputs, len| outputs * len);
             if outputs > self.outputs() {
@@ -245,7 +245,7 @@ impl Block {
     }
 
     /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside, or as a third loop to
-    /// `further`. Returns `false` if it is one and there is no `further`, or if a lane is long and contiguous and elements are many.
+    /// `further`. Returns `false` if a lane is long and contiguous and elements are many.
     #[inline(always)]
     fn add_axis(
         &mut self,
@@ -254,7 +254,7 @@ impl Block {
         stride: Option<isize>,
         inputs: &RawInputs<'_>,
         may_be_lane: bool,
-        further: Option<&mut Loops>,
+        further: &mut Loops,
     ) -> bool {
         let (info, len) = (inputs.info, shape[axis]);
         let [inner, outer] = match stride {
@@ -266,7 +266,10 @@ impl Block {
             third.strides[0] = stride.unwrap_or(0);
             inputs.add_strides(shape, axis, &mut third.strides);
             third.merge(outer, info.count + 1);
-            return third.len == 1 || further.map(|further| further.push(third)).is_some();
+            if third.len > 1 {
+                further.push(third);
+            }
+            return true;
         }
         let l = if inner.len == 1 { &mut *inner } else { &mut *outer };
         if len > 1 {

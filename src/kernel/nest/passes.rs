@@ -65,37 +65,22 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// If an array does not fit the shape.
     #[inline]
     pub(crate) fn visit_few(self, most: usize) -> Result<Written<'s>, Self> {
-        let rows = self.pass.rows;
+        let (mut block, mut further) = (Block::new(self.inputs.pointers(self.out.at)), Loops::new());
+        let (shape, rows) = (self.shape, self.pass.rows);
+        let Some(count) = block.set_small(shape, &self.out, self.dropped, self.inputs, most, &mut further)
+        else {
+            return Err(self);
+        };
         // SAFETY: The blocks lead to the elements at each index of the shape, and to each output once, or again where results are
         // added. They have the types of `rows`.
         unsafe {
-            // two axes have no third loop
-            if self.shape.len() > 2 {
-                let count = self.further(most, &mut |block| rows.rows(block));
-                return count.map(|count| Written::new(count)).ok_or(self);
-            }
-            let mut block = Block::new(self.inputs.pointers(self.out.at));
-            let Some(count) = block.set_small(self.shape, &self.out, self.dropped, self.inputs, most, None)
-            else {
-                return Err(self);
-            };
-            if count > 0 {
-                rows.rows(&block);
+            match &further[..] {
+                _ if count == 0 => {}
+                [] => rows.rows(&block),
+                further => block.for_each_further(further, &mut |block| rows.rows(block)),
             }
             Ok(Written::new(count))
         }
-    }
-
-    /// Calls `visit` with the blocks of few elements along any number of loops. Returns the number of outputs.
-    #[inline(never)]
-    fn further(&self, most: usize, visit: &mut dyn FnMut(&Block)) -> Option<usize> {
-        let Self { shape, out, dropped, inputs, .. } = *self;
-        let (mut block, mut further) = (Block::new(inputs.pointers(out.at)), Loops::new());
-        let count = block.set_small(shape, &out, dropped, inputs, most, Some(&mut further))?;
-        if count > 0 {
-            block.for_each_further(&further, visit);
-        }
-        Some(count)
     }
 
     /// The nest; `None` if there is no index.

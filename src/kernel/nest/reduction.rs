@@ -4,7 +4,7 @@ use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_pane
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
 use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_dense, is_worth_halving, steps};
-use super::operands::{DenseAxes, Dropped, RawOutput, StridedAxes, standard_len};
+use super::operands::{DenseAxes, Dropped, RawOutput, standard_len};
 use super::panels::Way;
 use super::passes::{ReadsNest, RowPass, ShapePass};
 use super::source::Source;
@@ -60,17 +60,6 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         let Self { source, shape, dropped, .. } = *self;
         let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: axes.strided() };
         Job::new(source, shape, dropped, out)
-    }
-
-    /// A reduction of all of a source to one slot.
-    ///
-    /// # Panics
-    /// If there is another number of slots.
-    #[inline]
-    pub(crate) fn to_one(source: &'j Source<'j, A>, shape: &'j [usize], mut slot: Slots<'j, 's, A>) -> Self {
-        ensure(slot.len() == 1, "not one slot");
-        let axes = StridedAxes { sizes: &[], strides: &[] };
-        Self::new(source, shape, None, RawOutput { at: slot.start().cast(), size: size_of::<A>(), axes })
     }
 
     /// The shape of the output.

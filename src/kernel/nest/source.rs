@@ -4,10 +4,10 @@ use super::closures::{ElementLoops, ElementLoopsOf, Fold, can_leak};
 use super::cut::Block;
 use super::elements::Inputs;
 use super::halves::{Join, Threads};
-use super::loops::ONE_BY_ONE;
+use super::loops::{ONE_BY_ONE, SMALL_NEST};
 use super::operands::RawInputs;
 use crate::kernel::ensure;
-use crate::kernel::memory::List;
+use crate::kernel::memory::{BLOCK_BYTES, Buffer, List};
 use core::mem::MaybeUninit;
 use core::slice;
 
@@ -130,12 +130,20 @@ impl<'a, A: Clone> Source<'a, A> {
         Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
     }
 
-    /// The result of all elements, if these are few and in standard layout: they are combined one after the other.
+    /// The result of all elements, if these are in standard layout and few, which are combined one after the other, or stored and fit
+    /// into a block, whose fold is that of a lane.
     pub(crate) fn few(&self, shape: &[usize]) -> Option<A> {
         let (inputs, len) = (self.inputs, shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size)));
         let most = if self.is_stored() || size_of::<A>() < 4 { ONE_BY_ONE } else { 4 * ONE_BY_ONE };
-        if len > most || self.prepare.is_some() || !const { can_leak::<A>() } || !inputs.are_standard(shape) {
+        if self.prepare.is_some() || !const { can_leak::<A>() } || !inputs.are_standard(shape) {
             return None;
+        }
+        if len > most {
+            let is_block = len <= SMALL_NEST.min(BLOCK_BYTES / size_of::<A>());
+            let (elements, mut memory) = (self.as_slice().filter(|_| is_block)?, Buffer::<1>::new());
+            let mut results = memory.vec(1);
+            self.fold.lanes(elements, len, &mut results);
+            return results.first().cloned();
         }
         let mut result = MaybeUninit::<A>::uninit();
         let block = Block::lane(inputs.pointers(result.as_mut_ptr().cast()), len, inputs.info);

@@ -22,7 +22,7 @@ use block::{BlockShape, halved_loop, place_to_halve, push_axes, results, scratch
 use fold::fold;
 
 use super::map::{visit_large, visit_shape};
-use super::memory::{BLOCK_BYTES, Buffer, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
+use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
 use super::nest::{
     Cloned, Compiled, DenseAxes, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output,
     RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
@@ -93,14 +93,8 @@ pub(crate) fn into<A: Clone, D: Dimension>(
 /// # Panics
 /// If the shapes do not fit.
 pub(crate) fn to_one<A: Clone>(source: &Source<'_, A>, shape: &[usize], empty: A) -> A {
-    if let Some(total) = source.few(shape) {
-        return total;
-    }
-    if const { can_leak::<A>() } && !shape.contains(&0) {
-        let mut memory = Buffer::<1>::new();
-        return memory.vec(1).filled(1, |slot| run(Job::to_one(source, shape, slot)))[0].clone();
-    }
-    to_new(source, shape, Reserved::scratch(Ix0()), None, empty).into_scalar()
+    let reserved = || Reserved::scratch(Ix0());
+    source.few(shape).unwrap_or_else(|| to_new(source, shape, reserved(), None, empty).into_scalar())
 }
 
 /// Runs a reduction of elements that [can leak](can_leak), as this crate has compiled it for them, if it has.
