@@ -70,11 +70,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         }
         // a vector without a batch is aligned with the terms
         Way::Sums if axes == VECTORS || axes[2] == 1 && b.ndim() == 1 => sum(out, (a, b), &workers.terms),
-        Way::Sums if axes == [1, 1, 2] && a.ndim() == 1 => {
-            let (mut b, last) = (b.view(), b.ndim() - 1);
-            b.swap_axes(last - 1, last);
-            sum(out, (a, &b), &workers.terms);
-        }
+        Way::Sums if axes == [1, 1, 2] && a.ndim() == 1 => sum(out, (a, &turned(b.view())), &workers.terms),
         _ => {
             let (a, b) = (a.view().into_dyn(), b.view().into_dyn());
             Products { out: out.view_mut().into_dyn(), a, b, axes, is_turned: false }.compute(way, workers);
@@ -332,7 +328,7 @@ fn with_axis<S: RawData>(array: ArrayBase<S, IxDyn>, count: usize) -> ArrayBase<
 }
 
 /// The array with its last two axes swapped.
-fn turned<S: RawData>(mut array: ArrayBase<S, IxDyn>) -> ArrayBase<S, IxDyn> {
+fn turned<S: RawData, D: Dimension>(mut array: ArrayBase<S, D>) -> ArrayBase<S, D> {
     let last = array.ndim() - 1;
     array.swap_axes(last - 1, last);
     array
