@@ -159,7 +159,7 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<(Steps, usize)> {
     let is_read = nest.with_gaps(inner) == InputSet::NONE && nest.has_row_along(inner);
     let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
     let mut steps = Steps::from_elem(1, loops.len());
-    let (row, _) = join_row(nest, &mut steps, |_| most);
+    let (row, _) = join_row(nest, &mut steps, &|_| most);
     // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy
     let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len >= NARROW && l.strides[k] == 0);
     let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
@@ -189,7 +189,7 @@ fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> (Steps, usize)
     let rows =
         rows.min(loops[place].len).min(most / loops[last].len.min(CACHE_LINE / sizes[0].max(1)).max(1));
     steps[place] = rows;
-    let (row, len) = join_row(nest, &mut steps, |at| if at > place { most / rows } else { most });
+    let (row, len) = join_row(nest, &mut steps, &|at| if at > place { most / rows } else { most });
     if row > place {
         steps[place] = loops[place].part(most / len);
     }
@@ -204,7 +204,7 @@ fn share(nest: &ErasedNest, count: usize) -> (usize, usize) {
 
 /// Joins the innermost loops that form one row of the output, as long as it has fewer elements than `most` allows for a loop.
 /// Returns the outermost of them and the length of the row.
-fn join_row(nest: &ErasedNest, steps: &mut Steps, most: impl Fn(usize) -> usize) -> (usize, usize) {
+fn join_row(nest: &ErasedNest, steps: &mut Steps, most: &dyn Fn(usize) -> usize) -> (usize, usize) {
     let (loops, size) = (nest.loops(), nest.sizes()[0]);
     let (mut len, mut row) = (1, loops.len());
     while row > 0 && len < most(row - 1) && loops[row - 1].strides[0] == (len * size).cast_signed() {

@@ -134,7 +134,7 @@ impl ErasedNest {
     }
 
     /// Replaces operand `k` by contiguous elements in the order of the loops along which it `moves`. Returns their number.
-    pub(super) fn set_dense(&mut self, k: usize, at: *mut u8, moves: impl Fn(&Loop) -> bool) -> usize {
+    pub(super) fn set_dense(&mut self, k: usize, at: *mut u8, moves: &dyn Fn(&Loop) -> bool) -> usize {
         let (size, mut count) = (self.operands.sizes[k], 1_usize);
         for l in self.loops.iter_mut().rev().filter(|l| moves(l)) {
             l.strides[k] = count.wrapping_mul(size).cast_signed();
@@ -229,7 +229,7 @@ impl ErasedNest {
         (operands.count, operands.info, operands.plain) = (2, info, (info.plain)());
         operands.sizes[1] = info.sizes[1];
         self.loops.retain(|l| l.kept);
-        ensure(self.set_dense(1, at.cast_mut(), |_| true) == len, "not one result for each output");
+        ensure(self.set_dense(1, at.cast_mut(), &|_| true) == len, "not one result for each output");
         self.merge();
     }
 
@@ -240,7 +240,7 @@ impl ErasedNest {
     pub(super) fn set_output(&mut self, at: *mut u8, len: usize, size: usize) {
         (self.operands.sizes[0], self.operands.has_output) = (size, true);
         self.loops.iter_mut().for_each(|l| l.kept = true);
-        ensure(self.set_dense(0, at, |_| true) == len, "not a slot for each element");
+        ensure(self.set_dense(0, at, &|_| true) == len, "not a slot for each element");
         self.merge();
     }
 }

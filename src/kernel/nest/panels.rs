@@ -306,7 +306,7 @@ impl ErasedNest {
         let summed = self.loops[sum_loop.place];
         self.loops[sum_loop.place].len = sum_loop.sums;
         self.operands.sizes[0] = size;
-        ensure(self.set_dense(0, out, |_| true) == len, "no room for the sums");
+        ensure(self.set_dense(0, out, &|_| true) == len, "no room for the sums");
         if sum_loop.group.is_some() {
             self.loops.retain(|l| l.len > 1);
             self.loops.iter_mut().for_each(|l| l.kept = true);

@@ -136,7 +136,7 @@ impl<'n> Nest<'n, ()> {
             let (copy, after) = rest.split_at_mut(erased.copy_bytes(k, whole));
             // SAFETY: By the invariant, the inputs are borrowed. A copy is as aligned as its elements. The nest borrows the scratch.
             unsafe { copy_elements(&loops, at[k], k, info, To::Memory(&mut *copy)) };
-            erased.set_dense(k, copy.as_mut_ptr().cast(), |l| l.is_copied(k, whole));
+            erased.set_dense(k, copy.as_mut_ptr().cast(), &|l| l.is_copied(k, whole));
             rest = after;
         }
         erased.merge();
@@ -240,7 +240,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             let copied = part.to_copy();
             dense.copy_from(part);
             for k in copied.operands() {
-                dense.set_dense(k, null_mut(), |_| true);
+                dense.set_dense(k, null_mut(), &|_| true);
             }
             dense.merge();
             let ((mut block, outer), mut copies_of) = (dense.block(), [null_mut(); OPERANDS]);

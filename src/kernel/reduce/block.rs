@@ -25,7 +25,7 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>, wa
     }
     // the results of a half are in the order of the kept loops, so that these are halved from the outermost one on
     let first_kept = loops.iter().position(|l| l.kept);
-    halved_loop(nest, |place| !loops[place].kept || Some(place) == first_kept, summed)
+    halved_loop(nest, &|place| !loops[place].kept || Some(place) == first_kept, summed)
 }
 
 /// Whether a block has room for the elements, or for what is left of them once they are combined along the sum loop.
@@ -47,7 +47,7 @@ fn fits_block(loops: &[Loop], way: Way, size: usize) -> bool {
 /// cache lines, and short inner loops and the one at `summed`, that of sums in registers, are left whole, as long as there are others.
 pub(super) fn halved_loop(
     nest: &ErasedNest,
-    may_be_halved: impl Fn(usize) -> bool,
+    may_be_halved: &dyn Fn(usize) -> bool,
     summed: Option<usize>,
 ) -> Option<usize> {
     let near = near_loop(nest);

@@ -204,7 +204,7 @@ fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratc
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
         return run_copied(nest, copied, memory, store);
     }
-    let place = halved_loop(&nest, |place| nest.loops()[place].kept, None).expect("a kept loop");
+    let place = halved_loop(&nest, &|place| nest.loops()[place].kept, None).expect("a kept loop");
     let [mut written, more] = nest.run_halves(place, memory, store, |_, _| false);
     written.add(more);
     written
