@@ -179,16 +179,21 @@ where
     assert!(allocations(|| broadcast_views(&views)) <= 2);
 }
 
-/// All forms for one number of axes, `sizes` being as many threes.
+/// Two arrays that stretch to a shape together: at each axis, one of them has size 1.
+fn by_turns<D: Dimension>(shape: &D) -> [Array<f64, D>; 2] {
+    [0, 1].map(|turn| {
+        let mut own = shape.clone();
+        (turn..own.ndim()).step_by(2).for_each(|axis| own[axis] = 1);
+        Array::ones(own)
+    })
+}
+
+/// All forms for one number of axes, `shape` being as many threes.
 fn all_forms_are_free<D>(shape: &D)
 where
     D: Dimension + TargetShape<Dim = D> + DimMax<D, Output = D>,
 {
-    let (mut even, mut odd) = (shape.clone(), shape.clone());
-    for axis in 0..shape.ndim() {
-        if axis % 2 == 0 { even[axis] = 1 } else { odd[axis] = 1 }
-    }
-    let (a, b) = (Array::zeros(even), Array::zeros(odd));
+    let [a, b] = by_turns(shape);
     one_view_is_free(&a, shape);
     one_view_is_free(&b, shape);
     several_views_are_free(&a, &b);
@@ -463,11 +468,7 @@ fn applies_and_copies_allocate_scratch_alone() {
     where
         D: Dimension + TargetShape<Dim = D> + DimMax<D, Output = D>,
     {
-        let (mut even, mut odd) = (shape.clone(), shape.clone());
-        for axis in 0..shape.ndim() {
-            if axis % 2 == 0 { even[axis] = 1 } else { odd[axis] = 1 }
-        }
-        let (a, b) = (Array::<f64, _>::ones(even), Array::<f64, _>::ones(odd));
+        let [a, b] = by_turns(&shape);
         let mut out = Array::<f64, _>::zeros(shape);
         let len = out.len();
         assert_scratch(len, || broadcast_apply(&mut out, (&a, &b), |out, a, b| *out += a * b));

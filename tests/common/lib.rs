@@ -15,6 +15,7 @@ mod lie;
 mod messages;
 mod model;
 pub mod narrow;
+mod newtype;
 pub mod number;
 pub mod oracle;
 #[cfg(feature = "tests")]

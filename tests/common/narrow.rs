@@ -1,12 +1,6 @@
 //! 16-bit floats, rounded after each operation.
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "exponents and counts are small"
-)]
+#![allow(clippy::cast_possible_truncation, reason = "exponents are small")]
 
-use num_traits::{FromPrimitive, Zero};
-use std::ops::{Add, Div, Mul};
 use std::str::FromStr;
 
 /// A number that keeps `BITS` significant bits, up to `2^(LIMIT + 1)` as 16-bit floats do: more is infinite. Below
@@ -26,46 +20,9 @@ impl<const BITS: i32, const LIMIT: i32> Narrow<BITS, LIMIT> {
     }
 }
 
-impl<const BITS: i32, const LIMIT: i32> Add for Narrow<BITS, LIMIT> {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self::new(self.0 + other.0)
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> Mul for Narrow<BITS, LIMIT> {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        Self::new(self.0 * other.0)
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> Div for Narrow<BITS, LIMIT> {
-    type Output = Self;
-    fn div(self, other: Self) -> Self {
-        Self::new(self.0 / other.0)
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> Zero for Narrow<BITS, LIMIT> {
-    fn zero() -> Self {
-        Self(0.0)
-    }
-    fn is_zero(&self) -> bool {
-        self.0 == 0.0
-    }
-}
-
-impl<const BITS: i32, const LIMIT: i32> FromPrimitive for Narrow<BITS, LIMIT> {
-    fn from_i64(n: i64) -> Option<Self> {
-        Some(Self::new(n as f64))
-    }
-    fn from_u64(n: u64) -> Option<Self> {
-        Some(Self::new(n as f64))
-    }
-    fn from_f64(n: f64) -> Option<Self> {
-        Some(Self::new(n))
-    }
+crate::number_traits! {
+    [const BITS: i32, const LIMIT: i32] Narrow<BITS, LIMIT>, f64: Self::new, |x| x.0;
+    Add Mul Div Zero FromPrimitive
 }
 
 impl<const BITS: i32, const LIMIT: i32> FromStr for Narrow<BITS, LIMIT> {

@@ -1,5 +1,6 @@
 //! The rule by enumeration: every assignment of sizes to what is not known, one after the other.
 
+use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::partial::{Dim, PartialShape};
 use std::collections::BTreeSet;
 
@@ -38,13 +39,34 @@ pub fn covers(dim: &Dim, names: Names, size: usize) -> bool {
     }
 }
 
+/// Whether a shape of `sizes` is as `shape` says when names stand for `names`.
+pub fn covers_all(shape: &PartialShape, names: Names, sizes: &[usize]) -> bool {
+    shape.dims().is_none_or(|dims| {
+        dims.len() == sizes.len() && dims.iter().zip(sizes).all(|(dim, &size)| covers(dim, names, size))
+    })
+}
+
+/// Whether a joint shape is as `result` says, whose names that no operand has stand for their first size.
+pub fn agrees(operands: &[PartialShape], result: &PartialShape, mut names: Names, joint: &[usize]) -> bool {
+    for (i, name) in ["n", "m"].into_iter().enumerate().filter(|(_, name)| !stands(name, operands)) {
+        let first = result.dims().unwrap_or_default().iter().position(|dim| is_name(dim, name));
+        names[i] = *first.and_then(|axis| joint.get(axis)).unwrap_or(&names[i]);
+    }
+    covers_all(result, names, joint)
+}
+
+fn is_name(dim: &Dim, name: &str) -> bool {
+    matches!(dim, Dim::Name(own) if own.as_str() == name)
+}
+
+/// Whether a name stands at an axis of some shape.
+pub fn stands(name: &str, shapes: &[PartialShape]) -> bool {
+    shapes.iter().flat_map(|shape| shape.dims().unwrap_or_default()).any(|dim| is_name(dim, name))
+}
+
 /// All assignments of sizes up to `top` to the names that stand in `shapes`; 0 to the others.
 pub fn assignments(shapes: &[PartialShape], top: usize) -> Vec<Names> {
-    let stands = |name: &str| {
-        let is_name = |dim: &Dim| matches!(dim, Dim::Name(other) if other.as_str() == name);
-        shapes.iter().any(|shape| shape.dims().is_some_and(|dims| dims.iter().any(is_name)))
-    };
-    let sizes = |name| if stands(name) { 0..=top } else { 0..=0 };
+    let sizes = |name| if stands(name, shapes) { 0..=top } else { 0..=0 };
     sizes("n").flat_map(|n| sizes("m").map(move |m| [n, m])).collect()
 }
 
@@ -126,5 +148,20 @@ pub fn assert_smallest(
             theirs.len() >= ours.len() || !theirs.is_subset(&ours),
             "{of:?}: {other} is within {inferred}"
         );
+    }
+}
+
+/// Checks that a shape is inferred exactly where something comes out, and that each of its sizes is [the smallest](assert_smallest).
+pub fn assert_inferred(
+    inferred: &Result<PartialShape, BroadcastError>,
+    outcomes: &[(Names, Vec<usize>)],
+    within: (&[Dim], usize),
+    of: &dyn std::fmt::Debug,
+) {
+    assert_eq!(inferred.is_ok(), !outcomes.is_empty(), "{of:?}: {inferred:?}");
+    let Ok(inferred) = inferred else { return };
+    for (axis, dim) in inferred.dims().expect("a number of axes").iter().enumerate() {
+        let at_axis = outcomes.iter().map(|(names, sizes)| (*names, sizes[axis])).collect();
+        assert_smallest(dim, &at_axis, within, of);
     }
 }

@@ -1,11 +1,10 @@
 //! An element whose operations are the test's: they count, panic, lie or call the crate again.
 
 use crate::forms::{Element, Form, base_operations, forms};
-use num_traits::{FromPrimitive, One, Zero};
+use num_traits::Zero;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::ops::{Add, Div, Mul, Sub};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
@@ -184,17 +183,10 @@ impl<T: Token> Default for Probe<T> {
     }
 }
 
-macro_rules! operators {
-    ($($Op:ident $op:ident)*) => {$(
-        impl<T: Token> $Op for Probe<T> {
-            type Output = Self;
-            fn $op(self, other: Self) -> Self {
-                Self::of(self.value().$op(other.value()))
-            }
-        }
-    )*};
+crate::number_traits! {
+    [T: Token] Probe<T>, f64: Self::of, |x| x.value();
+    Add Sub Mul Div One FromPrimitive
 }
-operators!(Add add Sub sub Mul mul Div div);
 
 impl<T: Token> Zero for Probe<T> {
     fn zero() -> Self {
@@ -202,24 +194,6 @@ impl<T: Token> Zero for Probe<T> {
     }
     fn is_zero(&self) -> bool {
         hooked(self.value(), false) == 0.0
-    }
-}
-
-impl<T: Token> One for Probe<T> {
-    fn one() -> Self {
-        Self::of(1.0)
-    }
-}
-
-impl<T: Token> FromPrimitive for Probe<T> {
-    fn from_i64(n: i64) -> Option<Self> {
-        f64::from_i64(n).map(Self::of)
-    }
-    fn from_u64(n: u64) -> Option<Self> {
-        f64::from_u64(n).map(Self::of)
-    }
-    fn from_f64(n: f64) -> Option<Self> {
-        Some(Self::of(n))
     }
 }
 

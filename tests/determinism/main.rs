@@ -12,10 +12,9 @@ use common::{Choices, Layout, Random, Spacing};
 use ndarray::{Array, ArrayViewD, Dimension, Ix1, Ix2, LinalgScalar};
 use ndarray_broadcast::BroadcastError;
 use ndarray_broadcast::prelude::*;
-use num_traits::{Float, FromPrimitive, One, Zero};
+use num_traits::{Float, FromPrimitive};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt::Debug;
-use std::ops::{Add, Div, Mul, Sub};
 
 /// A number whose bits are compared.
 trait Number: Float + LinalgScalar + Element + Debug {
@@ -48,43 +47,9 @@ impl Number for f64 {
 #[repr(transparent)]
 struct Own<A>(A);
 
-macro_rules! operators {
-    ($($Op:ident $op:ident)*) => {$(
-        impl<A: Number> $Op for Own<A> {
-            type Output = Self;
-            fn $op(self, other: Self) -> Self {
-                Self(self.0.$op(other.0))
-            }
-        }
-    )*};
-}
-operators!(Add add Sub sub Mul mul Div div);
-
-impl<A: Number> Zero for Own<A> {
-    fn zero() -> Self {
-        Self(A::zero())
-    }
-    fn is_zero(&self) -> bool {
-        self.0.is_zero()
-    }
-}
-
-impl<A: Number> One for Own<A> {
-    fn one() -> Self {
-        Self(A::one())
-    }
-}
-
-impl<A: Number> FromPrimitive for Own<A> {
-    fn from_i64(n: i64) -> Option<Self> {
-        A::from_i64(n).map(Self)
-    }
-    fn from_u64(n: u64) -> Option<Self> {
-        A::from_u64(n).map(Self)
-    }
-    fn from_f64(n: f64) -> Option<Self> {
-        <A as FromPrimitive>::from_f64(n).map(Self)
-    }
+common::number_traits! {
+    [A: Number] Own<A>, A: Self, |x| x.0;
+    Add Sub Mul Div Zero One FromPrimitive
 }
 
 impl<A: Number> Element for Own<A> {

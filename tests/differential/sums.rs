@@ -246,41 +246,23 @@ where
 /// A number as `f64`, and how much two of its type may differ, relatively.
 struct Number(f64, f64);
 
-impl From<f64> for Number {
-    fn from(x: f64) -> Self {
-        Self(x, 1e-15)
-    }
+macro_rules! numbers {
+    ($($T:ty: |$x:ident| $value:expr, $equal:expr;)*) => {$(
+        impl From<$T> for Number {
+            fn from($x: $T) -> Self {
+                Self($value, $equal)
+            }
+        }
+    )*};
 }
-
-impl From<f32> for Number {
-    fn from(x: f32) -> Self {
-        Self(f64::from(x), 1e-6)
-    }
-}
-
-impl From<Half> for Number {
-    /// Other systems add in `f32`.
-    fn from(x: Half) -> Self {
-        Self(x.0, 1e-2)
-    }
-}
-
-impl From<Brain> for Number {
-    fn from(x: Brain) -> Self {
-        Self(x.0, 5e-2)
-    }
-}
-
-impl From<u8> for Number {
-    fn from(x: u8) -> Self {
-        Self(f64::from(x), 0.0)
-    }
-}
-
-impl From<i64> for Number {
-    fn from(x: i64) -> Self {
-        Self(float(x), 0.0)
-    }
+numbers! {
+    f64: |x| x, 1e-15;
+    f32: |x| f64::from(x), 1e-6;
+    // other systems add in `f32`
+    Half: |x| x.0, 1e-2;
+    Brain: |x| x.0, 5e-2;
+    u8: |x| f64::from(x), 0.0;
+    i64: |x| float(x), 0.0;
 }
 
 pub(super) fn axis_sets(case: &Case) {

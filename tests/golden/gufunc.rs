@@ -1,6 +1,7 @@
 //! The generalised ufuncs of NumPy.
 #![allow(clippy::many_single_char_names, reason = "x, y, w are operands and s the result")]
 
+use super::array;
 use common::{Case, kind, refused, variant};
 use ndarray::{
     ArrayD, ArrayView0, ArrayView1, ArrayView2, ArrayViewMut0, ArrayViewMut1, ArrayViewMut2, Ix0, Ix1, Ix2,
@@ -9,10 +10,6 @@ use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{BroadcastError, Signature};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-fn array(shape: &[usize], elements: Vec<f64>) -> ArrayD<f64> {
-    ArrayD::from_shape_vec(shape, elements).expect("as many elements as the shape has")
-}
 
 /// Asserts that a closure and the fused operation give the same, or both an error.
 #[track_caller]

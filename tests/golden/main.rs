@@ -7,11 +7,16 @@ mod partial;
 mod rows;
 
 use common::run;
+use ndarray::ArrayD;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+
+fn array(shape: &[usize], elements: Vec<f64>) -> ArrayD<f64> {
+    ArrayD::from_shape_vec(shape, elements).expect("as many elements as the shape has")
+}
 
 /// A test for each list of each table. The cases of each kind are counted, so that none is lost.
 macro_rules! tables {

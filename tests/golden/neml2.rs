@@ -4,6 +4,7 @@
     reason = "m, n, p are sizes, and x, y, w operands, as in the signatures"
 )]
 
+use super::array;
 use approx::assert_relative_eq;
 use common::{Case, kind, refused};
 use ndarray::{Array, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, IxDyn};
@@ -12,10 +13,6 @@ use ndarray_broadcast::{
     Batch, BroadcastError, base_op, batch_broadcast,
     bounds::{BaseOp, BaseRank, LessAxes},
 };
-
-fn array(shape: &[usize], elements: Vec<f64>) -> ArrayD<f64> {
-    ArrayD::from_shape_vec(shape, elements).expect("as many elements as the shape has")
-}
 
 /// Asserts that numbers, or whole arrays of them, are equal but for rounding.
 macro_rules! assert_close {
@@ -46,11 +43,9 @@ where
         let mut into = Array::from_elem(expected.t().raw_dim(), f64::NAN).reversed_axes();
         a.apply_into(op, b, &mut into).expect("a result of this shape");
         assert_eq!(&into, expected);
-        {
-            into.fill(f64::NAN);
-            a.par().apply_into(op, b, &mut into).expect("a result of this shape");
-            assert_eq!(&into, expected);
-        }
+        into.fill(f64::NAN);
+        a.par().apply_into(op, b, &mut into).expect("a result of this shape");
+        assert_eq!(&into, expected);
     }
     result
 }

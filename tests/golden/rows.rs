@@ -4,6 +4,7 @@ use crate::calls::{Answer, Question, Valid, assert_ranks, compare, weights};
 use common::{
     Case, Layout, Lie, Strided, array_in, assert_elements, empty, operands_in, resolved, signed, torch_array,
 };
+use half::f16;
 use ndarray::{Array, IxDyn};
 use ndarray_broadcast::prelude::*;
 use serde_json::Value;
@@ -330,21 +331,6 @@ pub(crate) fn openvino(case: &Case) -> String {
     format!("{mode}: {result}")
 }
 
-/// A 16-bit float, by its bits: an element type that this crate knows nothing of.
-#[derive(Debug, PartialEq)]
-struct Half(u16);
-
-impl Half {
-    fn of(value: f64) -> Self {
-        Half(match value {
-            0.0 => 0,
-            1.0 => 0x3c00,
-            2.0 => 0x4000,
-            _ => panic!("{value} is not in the table"),
-        })
-    }
-}
-
 /// Compares one case for one element type: how to make element `i`, and how to read a recorded one.
 fn assert_dtype<T: PartialEq + Debug>(
     case: &Case,
@@ -388,7 +374,9 @@ pub(crate) fn element_types(case: &Case) -> String {
         "uint16" => integer!(u16, case),
         "uint32" => integer!(u32, case),
         "uint64" => integer!(u64, case),
-        "float16" => assert_dtype(case, |i| Half::of(i as f64), |value| value.as_f64().map(Half::of)),
+        "float16" => {
+            assert_dtype(case, |i| f16::from_f64(i as f64), |value| value.as_f64().map(f16::from_f64));
+        }
         "float32" => assert_dtype(case, |i| i as f32, |value| value.as_f64().map(|x| x as f32)),
         "float64" => assert_dtype(case, |i| i as f64, Value::as_f64),
         "complex64" => {

@@ -99,7 +99,6 @@ fn closures(t: &mut Table) {
     t.call(name, || empty.zip_map((), [MAX], |_, _: Row<'_>| ())).refused(ErrorKind::InvalidSize);
     t.call(name, || empty.zip_map((), all(2), |_, _: DynMut<'_>| ())).refused(ErrorKind::TooLarge);
 
-    let name = "Batch::zip_map";
     let sum = |a: Dyn<'_>, b: Dyn<'_>, mut to: DynMut<'_>| to.assign(&(&a + &b));
     t.call(name, || bases.zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
     t.call(name, || deep.zip_map(&deep, &[][..] as &[usize], sum)).is(Ok(&many + &many));
@@ -118,14 +117,11 @@ fn closures(t: &mut Table) {
     t.call(name, || empty.zip_map((&empty, &empty), -1, |_, _, _, _: Row<'_>| ()))
         .refused(ErrorKind::InvalidSize);
 
-    {
-        let name = "Batch::par";
-        t.call(name, || bases.par().zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
-        t.call(name, || empty.par().zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ()))
-            .gives(|out| out.is_empty());
-        t.call(name, || empty.par().zip_map(&empty, [MAX], |_, _, _: Row<'_>| ()))
-            .refused(ErrorKind::InvalidSize);
-    }
+    let name = "Batch::par";
+    t.call(name, || bases.par().zip_map(&bases, spread(), sum)).is(Ok(&many + &many));
+    t.call(name, || empty.par().zip_map(&empty, LIMIT, |_, _, _: Row<'_>| ())).gives(|out| out.is_empty());
+    t.call(name, || empty.par().zip_map(&empty, [MAX], |_, _, _: Row<'_>| ()))
+        .refused(ErrorKind::InvalidSize);
 }
 
 fn closures_into(t: &mut Table) {
@@ -141,14 +137,12 @@ fn closures_into(t: &mut Table) {
         .refused(ErrorKind::Incompatible);
     t.call(name, || empty.zip_map_into(&empty, &mut arr0(1), |_, _, _: Row<'_>| ()))
         .refused(ErrorKind::TooFewAxes);
-    {
-        let name = "Batch::par";
-        out.fill(0);
-        t.call(name, || bases.par().zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
-        t.call(name, || empty.par().zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
-        t.call(name, || empty.par().zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ()))
-            .refused(ErrorKind::Incompatible);
-    }
+    let name = "Batch::par";
+    out.fill(0);
+    t.call(name, || bases.par().zip_map_into(&bases, &mut out, sum)).gives(|()| out == &many + &many);
+    t.call(name, || empty.par().zip_map_into(&empty, &mut none, |_, _, _: Row<'_>| ())).is(Ok(()));
+    t.call(name, || empty.par().zip_map_into(&empty, &mut small, |_, _, _: Row<'_>| ()))
+        .refused(ErrorKind::Incompatible);
     assert_eq!(small, Array2::from_elem((2, 3), 7));
 }
 
@@ -170,14 +164,12 @@ macro_rules! elementwise {
         let mut out = ArrayD::zeros(IxDyn(&spread()));
         $t.call("Batch::apply_into", || bases.apply_into(base_op::$Op, &bases, &mut out))
             .gives(|()| out == &many $op &many);
-        {
-            $t.call("Batch::par", || deep.par().apply(base_op::$Op, &deep)).is(Ok(&many $op &many));
-            $t.call("Batch::par", || empties.par().apply(base_op::$Op, &empties))
-                .gives(|out| out.is_empty());
-            out.fill(0);
-            $t.call("Batch::par", || bases.par().apply_into(base_op::$Op, &bases, &mut out))
-                .gives(|()| out == &many $op &many);
-        }
+        $t.call("Batch::par", || deep.par().apply(base_op::$Op, &deep)).is(Ok(&many $op &many));
+        $t.call("Batch::par", || empties.par().apply(base_op::$Op, &empties))
+            .gives(|out| out.is_empty());
+        out.fill(0);
+        $t.call("Batch::par", || bases.par().apply_into(base_op::$Op, &bases, &mut out))
+            .gives(|()| out == &many $op &many);
     }};
 }
 
@@ -217,12 +209,9 @@ macro_rules! product {
         $t.call("Batch::apply", || long.apply(base_op::$Op, &odd).map(|_| ())).refused(ErrorKind::$Kind);
         let mut out = ArrayD::zeros(expected.raw_dim());
         $t.call("Batch::apply_into", || x.apply_into(base_op::$Op, &y, &mut out)).gives(|()| out == expected);
-        {
-            $t.call("Batch::par", || x.par().apply(base_op::$Op, &y)).is(Ok(expected.clone()));
-            out.fill(0);
-            $t.call("Batch::par", || x.par().apply_into(base_op::$Op, &y, &mut out))
-                .gives(|()| out == expected);
-        }
+        $t.call("Batch::par", || x.par().apply(base_op::$Op, &y)).is(Ok(expected.clone()));
+        out.fill(0);
+        $t.call("Batch::par", || x.par().apply_into(base_op::$Op, &y, &mut out)).gives(|()| out == expected);
     }};
 }
 
@@ -321,7 +310,6 @@ fn sums(t: &mut Table) {
     t.call(name, || empty.sum_batch_to(())).refused(ErrorKind::TooLarge);
     t.call(name, || empty.sum_batch_to(all(1))).refused(ErrorKind::TooManyAxes);
     t.call(name, || empty.sum_batch_to([MAX])).refused(ErrorKind::InvalidSize);
-    let name = "Batch::sum_batch_to";
     t.call(name, || deep.sum_batch_to(&deep)).is(Ok(many.clone()));
     t.call(name, || empty.sum_batch_to(&empty)).gives(|sum| sum.dim() == (0, LIMIT));
     t.call(name, || wide.sum_batch_to(&wide)).refused(ErrorKind::TooLarge);

@@ -38,7 +38,6 @@ fn views(t: &mut Table) {
     t.call(name, || one.view().into_broadcast_axes(3, isize::MIN)).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || long().into_broadcast_axes((LIMIT, LIMIT), -1).map(|v| v.len()))
         .refused(ErrorKind::Overflow);
-    let name = "BroadcastView::into_broadcast_axes";
     t.call(name, || one.view().into_broadcast_axes(&hollow(), [0, -1])).gives(|v| v.dim() == (0, LIMIT));
     t.call(name, || one.view().into_broadcast_axes(&huge(), [0, -2])).refused(ErrorKind::DuplicateAxis);
     let name = "BroadcastView::into_broadcast_in_dim";
@@ -86,7 +85,6 @@ fn reductions(t: &mut Table) {
     t.call(name, || hollow().reduce_axes(0, 7, i64::max)).refused(ErrorKind::TooLarge);
     t.call(name, || huge().reduce_axes([-3, 9], 7, i64::max)).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || array![Nothing, Nothing].reduce_axes(0, Nothing, |a, _| a)).is(Ok(arr0(Nothing)));
-    let name = "Reduce::reduce_axes";
     t.call(name, || many.reduce_axes(keepdims(&every), 0, i64::max))
         .gives(|top| top.ndim() == MANY && top.iter().eq([&16]));
     t.call(name, || hollow().reduce_axes(keepdims(1), 7, i64::max)).is(Ok(Array2::zeros((0, 1))));
@@ -105,19 +103,15 @@ fn means(t: &mut Table) {
     let hollow = || Array2::<f64>::zeros((0, LIMIT));
     let many = many().mapv(|x| f64::from(i8::try_from(x).unwrap()));
     let every = (0..MANY).collect::<Vec<_>>();
-    let none = |t: &mut Table, name, result: &(dyn Fn() -> Result<(), BroadcastError> + Sync)| {
-        t.call(name, result).refused(ErrorKind::NoMean);
-    };
     let name = "Reduce::mean_axes";
     t.call(name, || many.mean_axes(&every)).is(Ok(arr0(8.5).into_dyn()));
     t.call(name, || many.mean_axes(AxisSet::default())).is(Ok(many.clone()));
     t.call(name, || hollow().mean_axes(1)).is(Ok(Array1::zeros(0)));
     t.call(name, || hollow().mean_axes(-3)).refused(ErrorKind::AxisOutOfBounds);
-    none(t, name, &|| hollow().mean_axes([1, 0]).map(|_| ()));
-    let name = "Reduce::mean_axes";
+    t.call(name, || hollow().mean_axes([1, 0])).refused(ErrorKind::NoMean);
     t.call(name, || many.mean_axes(keepdims(&every))).gives(|mean| mean.iter().eq([&8.5]));
     t.call(name, || hollow().mean_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
-    none(t, name, &|| hollow().mean_axes(keepdims([1, 0])).map(|_| ()));
+    t.call(name, || hollow().mean_axes(keepdims([1, 0]))).refused(ErrorKind::NoMean);
     t.call(name, || array![i64::MAX].mean_axes(0)).refused(ErrorKind::NoMean);
     t.call(name, || many.mean_axes(..)).is(Ok(arr0(8.5)));
     t.call(name, || arr0(Half::new(1.0)).broadcast_to(LIMIT / 2)?.mean_axes(..)).refused(ErrorKind::NoMean);
@@ -236,7 +230,6 @@ fn placed(t: &mut Table) {
     t.call(name, || hollow().sum_in_dim((1, 1), MAX)).refused(ErrorKind::AxisCount);
     t.call(name, || hollow().sum_in_dim(1, -3)).refused(ErrorKind::AxisOutOfBounds);
     t.call(name, || array![Nothing].sum_in_dim(1, 0)).is(Ok(array![Nothing]));
-    let name = "Reduce::sum_in_dim";
     t.call(name, || many.sum_in_dim(&many, (0..MANY).collect::<Vec<_>>())).is(Ok(many.clone()));
     t.call(name, || hollow().sum_in_dim(&array![1, 2], 1)).refused(ErrorKind::Incompatible);
 }

@@ -62,7 +62,6 @@ fn to_shapes(t: &mut Table) {
     t.call(name, || long().sum_to(LIMIT - 1)).refused(ErrorKind::Incompatible);
     t.call(name, || long().broadcast_to([0, -1])?.sum_to((0, 1))).gives(|sum| sum.is_empty());
 
-    let name = "Reduce::sum_to";
     t.call(name, || many.sum_to(&array![0_u8])).is(Ok(array![136]));
     t.call(name, || hollow().sum_to(&hollow())).gives(|sum| sum.dim() == (0, LIMIT));
     t.call(name, || hollow().sum_to(&long())).refused(ErrorKind::TooLarge);
@@ -78,7 +77,6 @@ fn to_shapes(t: &mut Table) {
     t.call(name, || arr0(Nothing).into_sum_to(())).is(Ok(arr0(Nothing)));
     t.call(name, || array![1].into_sum_to((1, 1))).refused(ErrorKind::TooManyAxes);
 
-    let name = "Reduce::into_sum_to";
     let (empty, owned) = (Array2::<i64>::zeros((0, LIMIT)), many.clone());
     t.call(name, || owned.into_sum_to(&many)).is(Ok(many.clone()));
     let owned = many.clone();
@@ -111,11 +109,9 @@ fn into_arrays(t: &mut Table) {
     into(t, "Reduce::assign_sum_to", 136, Reduce::assign_sum_to);
     into(t, "Reduce::add_sum_to", 139, Reduce::add_sum_to);
     into(t, "Reduce::scaled_add_sum_to", 3 - 136, |a, out| a.scaled_add_sum_to(-1, out));
-    {
-        into(t, "Reduce::par", 136, |a, out| a.par().assign_sum_to(out));
-        into(t, "Reduce::par", 139, |a, out| a.par().add_sum_to(out));
-        into(t, "Reduce::par", 3 - 136, |a, out| a.par().scaled_add_sum_to(-1, out));
-    }
+    into(t, "Reduce::par", 136, |a, out| a.par().assign_sum_to(out));
+    into(t, "Reduce::par", 139, |a, out| a.par().add_sum_to(out));
+    into(t, "Reduce::par", 3 - 136, |a, out| a.par().scaled_add_sum_to(-1, out));
 }
 
 fn parallel(t: &mut Table) {
@@ -125,11 +121,9 @@ fn parallel(t: &mut Table) {
     t.call(name, || hollow().par().sum_axes(1)).is(Ok(Array1::zeros(0)));
     t.call(name, || hollow().par().sum_axes(0)).refused(ErrorKind::TooLarge);
     t.call(name, || array![Nothing, Nothing].par().sum_axes(0)).is(Ok(arr0(Nothing)));
-    let name = "Reduce::par";
     t.call(name, || many.par().sum_axes(keepdims(&every))).gives(|sum| is_total(&sum));
     t.call(name, || hollow().par().sum_axes(keepdims(1))).is(Ok(Array2::zeros((0, 1))));
     t.call(name, || long().par().sum_axes(keepdims(1))).refused(ErrorKind::AxisOutOfBounds);
-    let name = "Reduce::par";
     t.call(name, || many.par().sum_to(all(1))).gives(|sum| is_total(&sum));
     t.call(name, || hollow().par().sum_to((1, 1))).is(Ok(array![[0]]));
     t.call(name, || hollow().par().sum_to(LIMIT)).refused(ErrorKind::TooLarge);
@@ -155,15 +149,13 @@ fn to_new(t: &mut Table) {
     t.call(name, || broadcast_map((many.t(), &many), |a, b| a * b)).gives(|out| out.ndim() == MANY);
     t.call(name, || broadcast_map((&cell, &cell, &cell, &cell, &many, &many), |a, _, _, _, b, _| a + b))
         .is(Ok(&many + 7));
-    {
-        let name = "ParOperands::par";
-        t.call(name, || broadcast_map(huge().par(), |&x| x)).refused(ErrorKind::TooLarge);
-        t.call(name, || broadcast_map((column, long()).par(), |_, _| 0_u8)).refused(ErrorKind::Overflow);
-        t.call(name, || broadcast_map((hollow(), &cell).par(), |a, b| a + b))
-            .gives(|out| out.dim() == (0, LIMIT));
-        t.call(name, || broadcast_map((&many, &cell).par(), |a, b| a + b)).is(Ok(&many + 7));
-        t.call(name, || broadcast_map(arr0(Nothing).view().par(), |&x| x)).is(Ok(arr0(Nothing)));
-    }
+    let name = "ParOperands::par";
+    t.call(name, || broadcast_map(huge().par(), |&x| x)).refused(ErrorKind::TooLarge);
+    t.call(name, || broadcast_map((column, long()).par(), |_, _| 0_u8)).refused(ErrorKind::Overflow);
+    t.call(name, || broadcast_map((hollow(), &cell).par(), |a, b| a + b))
+        .gives(|out| out.dim() == (0, LIMIT));
+    t.call(name, || broadcast_map((&many, &cell).par(), |a, b| a + b)).is(Ok(&many + 7));
+    t.call(name, || broadcast_map(arr0(Nothing).view().par(), |&x| x)).is(Ok(arr0(Nothing)));
 }
 
 fn summed(t: &mut Table) {
@@ -180,7 +172,6 @@ fn summed(t: &mut Table) {
     t.call(name, || fused(&cell, |&x| x).sum_to(-1)).refused(ErrorKind::InvalidSize);
     t.call(name, || fused(arr0(Nothing).view(), |&x| x).sum_to(())).is(Ok(arr0(Nothing)));
 
-    let name = "fused";
     t.call(name, || fused((&many, &cell), |a, b| a * b).sum_to(&arr0(()))).is(Ok(arr0(136 * 7)));
     t.call(name, || fused(&many, |&a| a).sum_to(&many)).is(Ok(many.clone()));
     t.call(name, || fused(hollow(), |&x| x).sum_to(&array![[0_u8]])).is(Ok(array![[0]]));
@@ -210,18 +201,15 @@ fn onto(t: &mut Table) {
     t.call(name, || broadcast_apply(&mut wide, (&cell, &many), |out, a, b| *out = a + b))
         .gives(|()| wide == &many + 7);
     t.call(name, || broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a)).is(Ok(()));
-    {
-        let name = "ParOperands::par";
-        t.call(name, || broadcast_apply(&mut out, huge().par(), |out, x| *out += x))
-            .refused(ErrorKind::TooFewAxes);
-        t.call(name, || broadcast_apply(&mut out, (&cell, long()).par(), |out, x, _| *out += x))
-            .refused(ErrorKind::Incompatible);
-        wide.fill(0);
-        t.call(name, || broadcast_apply(&mut wide, (&cell, &many).par(), |out, a, b| *out = a + b))
-            .gives(|()| wide == &many + 7);
-        t.call(name, || broadcast_apply(&mut empty, (hollow(), long()).par(), |out, a, _| *out = *a))
-            .is(Ok(()));
-    }
+    let name = "ParOperands::par";
+    t.call(name, || broadcast_apply(&mut out, huge().par(), |out, x| *out += x))
+        .refused(ErrorKind::TooFewAxes);
+    t.call(name, || broadcast_apply(&mut out, (&cell, long()).par(), |out, x, _| *out += x))
+        .refused(ErrorKind::Incompatible);
+    wide.fill(0);
+    t.call(name, || broadcast_apply(&mut wide, (&cell, &many).par(), |out, a, b| *out = a + b))
+        .gives(|()| wide == &many + 7);
+    t.call(name, || broadcast_apply(&mut empty, (hollow(), long()).par(), |out, a, _| *out = *a)).is(Ok(()));
 }
 
 fn copies(t: &mut Table) {

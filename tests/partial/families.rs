@@ -1,10 +1,10 @@
 //! Targets with -1, axis sets, batches and sums, against the same on known shapes.
 
-use super::p;
-use common::oracle::{assert_smallest, instances, joint_shape, language, worlds};
+use super::{all, p};
+use common::oracle::{assert_inferred, joint_shape, language, stands, worlds};
 use ndarray_broadcast::partial::{
     Decision, PartialShape, ResultRule, decide, infer_axes, infer_batch, infer_in_dim, infer_shapes,
-    infer_sum, infer_target, verify,
+    infer_sum, infer_sum_to, infer_target, verify,
 };
 use ndarray_broadcast::{AxisSet, BroadcastError, ErrorKind, keepdims, resolve_target};
 
@@ -26,24 +26,16 @@ fn target() {
     let mut targets: Vec<Vec<isize>> = vec![vec![]];
     targets.extend(sizes.map(|size| vec![size]));
     targets.extend(sizes.iter().flat_map(|&a| sizes.map(|b| vec![a, b])));
-    let mut cases = 0;
+    let (language, mut cases) = (language(3), 0);
     for shape in shapes(&DIMS) {
         for target in &targets {
             cases += 1;
-            let of = || format!("{shape} to {target:?}");
             let outcomes: Vec<_> = worlds(std::slice::from_ref(&shape), TOP)
                 .into_iter()
                 .filter_map(|(names, shapes)| Some((names, resolve_target(&shapes[0], target).ok()?)))
                 .collect();
-            let Ok(inferred) = infer_target(&shape, target) else {
-                assert!(outcomes.is_empty(), "{}", of());
-                continue;
-            };
-            for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
-                let outcomes = outcomes.iter().map(|(names, sizes)| (*names, sizes[axis])).collect();
-                assert_smallest(dim, &outcomes, (&language(3), TOP), &of());
-            }
-            assert!(!outcomes.is_empty(), "{}", of());
+            let of = format!("{shape} to {target:?}");
+            assert_inferred(&infer_target(&shape, target), &outcomes, (&language, TOP), &of);
         }
     }
     assert_eq!(cases, 73 * 31);
@@ -76,12 +68,11 @@ fn target_in_order() {
 #[test]
 fn axes() {
     let targets = shapes(&["1", "3", "?", "2..3", "n"]);
-    let mut cases = 0;
+    let (language, mut cases) = (language(3), 0);
     for array in shapes(&["1", "3", "?", "0..2", "n", "m"]) {
         for target in targets.iter().filter(|target| target.ndim() >= array.ndim()) {
             for axis in 0..target.ndim().unwrap() + 1 - array.ndim().unwrap() {
                 let new: Vec<usize> = (axis..axis + target.ndim().unwrap() - array.ndim().unwrap()).collect();
-                let of = || format!("{array} along {new:?} to {target}");
                 cases += 1;
                 let outcomes: Vec<_> = worlds(&[array.clone(), target.clone()], TOP)
                     .into_iter()
@@ -89,16 +80,10 @@ fn axes() {
                         let others = shapes[1].iter().enumerate().filter(|(axis, _)| !new.contains(axis));
                         others.map(|(_, size)| *size).collect::<Vec<_>>() == shapes[0]
                     })
+                    .map(|(names, mut shapes)| (names, shapes.swap_remove(1)))
                     .collect();
-                let Ok(inferred) = infer_axes(&array, target, &new) else {
-                    assert!(outcomes.is_empty(), "{}", of());
-                    continue;
-                };
-                assert!(!outcomes.is_empty(), "{}", of());
-                for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
-                    let outcomes = outcomes.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
-                    assert_smallest(dim, &outcomes, (&language(3), TOP), &of());
-                }
+                let of = format!("{array} along {new:?} to {target}");
+                assert_inferred(&infer_axes(&array, target, &new), &outcomes, (&language, TOP), &of);
             }
         }
     }
@@ -129,12 +114,11 @@ fn axes_unranked_and_wrong() {
 #[test]
 fn in_dim() {
     let pairs = |dims: &[&str]| shapes(dims).into_iter().filter(|shape| shape.ndim() == Some(2));
-    let mut cases = 0;
+    let (language, mut cases) = (language(4), 0);
     for array in pairs(&["1", "3", "?", "2..3", "n"]) {
         for target in pairs(&["1", "3", "?", "2..4", "m"]) {
             for axes in [[0, 1], [1, 0]] {
                 cases += 1;
-                let of = || format!("{array} at {axes:?} of {target}");
                 let placed = |shapes: &[Vec<usize>]| {
                     let stretches = |i: usize| [1, shapes[1][axes[i]]].contains(&shapes[0][i]);
                     stretches(0) && stretches(1)
@@ -142,15 +126,10 @@ fn in_dim() {
                 let outcomes: Vec<_> = worlds(&[array.clone(), target.clone()], TOP)
                     .into_iter()
                     .filter(|(_, shapes)| placed(shapes))
+                    .map(|(names, mut shapes)| (names, shapes.swap_remove(1)))
                     .collect();
-                let Ok(inferred) = infer_in_dim(&array, &target, axes) else {
-                    assert!(outcomes.is_empty(), "{}", of());
-                    continue;
-                };
-                for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
-                    let outcomes = outcomes.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
-                    assert_smallest(dim, &outcomes, (&language(4), TOP + 1), &of());
-                }
+                let of = format!("{array} at {axes:?} of {target}");
+                assert_inferred(&infer_in_dim(&array, &target, axes), &outcomes, (&language, TOP + 1), &of);
             }
         }
     }
@@ -166,6 +145,30 @@ fn in_dim() {
     );
 }
 
+/// Sums to a shape: no size is left out, and no smaller `Dim` would do where there are no names.
+#[test]
+fn sum_to() {
+    let shapes = shapes(&["0", "1", "3", "?", "0..1", "2..3", "n"]);
+    let (language, mut cases) = (language(4), 0);
+    for (shape, target) in shapes.iter().flat_map(|shape| shapes.iter().map(move |target| (shape, target))) {
+        let fits = |shapes: &[Vec<usize>]| {
+            let mut pairs = shapes[1].iter().rev().zip(shapes[0].iter().rev());
+            shapes[1].len() <= shapes[0].len() && pairs.all(|(to, from)| to == from || *to == 1)
+        };
+        let operands = [shape.clone(), target.clone()];
+        let outcomes: Vec<_> = worlds(&operands, TOP)
+            .into_iter()
+            .filter(|(_, shapes)| fits(shapes))
+            .map(|(names, mut shapes)| (names, shapes.swap_remove(1)))
+            .collect();
+        let inferred = infer_sum_to(shape, target);
+        let language = if stands("n", &operands) { &[] } else { &language[..] };
+        assert_inferred(&inferred, &outcomes, (language, TOP), &format!("{shape} to {target}"));
+        cases += usize::from(inferred.is_ok());
+    }
+    assert!(cases > 1000, "{cases}");
+}
+
 /// Batches join, bases are left alone: the same as on the batches by themselves.
 #[test]
 fn batch() {
@@ -177,15 +180,7 @@ fn batch() {
             .into_iter()
             .filter_map(|(names, shapes)| Some((names, joint_shape(&shapes)?)))
             .collect();
-        match found {
-            Err(_) => assert!(outcomes.is_empty(), "{a} and {b}"),
-            Ok(joint) => {
-                for (names, shape) in &outcomes {
-                    assert!(instances(&joint, *names, TOP).contains(shape), "{a} and {b}: {joint}");
-                }
-                assert!(!outcomes.is_empty(), "{a} and {b}");
-            }
-        }
+        assert_inferred(&found, &outcomes, (&[], TOP), &format!("{a} and {b}"));
     }
     assert_eq!(infer_batch(&[(p("*"), 1), (p("3x2"), 1)]), Ok(p("*")));
     assert_eq!(infer_batch::<PartialShape>(&[]), Ok(p("[]")));
@@ -224,8 +219,7 @@ fn names_relax_themselves_only() {
 #[test]
 fn documented_tables() {
     let infer = |operands: &[&str]| {
-        let operands: Vec<_> = operands.iter().map(|text| p(text)).collect();
-        infer_shapes(&operands).map_or_else(|_| "error".to_string(), |joint| joint.to_string())
+        infer_shapes(&all(operands)).map_or_else(|_| "error".to_string(), |joint| joint.to_string())
     };
     for (operands, joint) in [
         (&["?", "3"][..], "3"),

@@ -12,9 +12,9 @@
 use super::names::dims;
 use super::p;
 use common::indices;
-use common::oracle::{Names as Filled, covers, joint, joint_shape, worlds};
+use common::oracle::{Names as Filled, covers, covers_all, joint, joint_shape, stands, worlds};
 use ndarray_broadcast::partial::{
-    Decision, Dim, Names, PartialShape, ResultRule, ShapeOp, decide_result, infer_axes, infer_batch,
+    Decision, Dim, Names, PartialShape, Plan, ResultRule, ShapeOp, decide_result, infer_axes, infer_batch,
     infer_branches, infer_in_dim, infer_ranks, infer_result_shape, infer_shapes, infer_sum, infer_sum_in_dim,
     infer_sum_to, infer_target, verify,
 };
@@ -119,8 +119,7 @@ fn hold(
         prop_assert!(!are_all || inferred.ndim().is_some(), "{}: {}", of(), inferred);
         let Some(dims) = inferred.dims() else { continue };
         for (names, shapes) in &succeed {
-            let fits = dims.len() == shapes[result].len()
-                && dims.iter().zip(&shapes[result]).all(|(dim, &size)| covers(dim, *names, size));
+            let fits = covers_all(inferred, *names, &shapes[result]);
             prop_assert!(fits, "{}: {} is not {:?} for {:?}", of(), inferred, shapes[result], names);
         }
         for (axis, dim) in dims.iter().enumerate().filter(|_| are_all) {
@@ -131,10 +130,6 @@ fn hold(
         }
     }
     for (i, name) in ["n", "m"].into_iter().enumerate() {
-        let stands = operands.iter().any(|shape| {
-            let mut dims = shape.dims().into_iter().flatten();
-            dims.any(|dim| matches!(dim, Dim::Name(own) if own.as_str() == name))
-        });
         let learned = names.get(name).unwrap_or(Dim::Unknown);
         prop_assert!(
             succeed.iter().all(|(names, _)| learned.admits(names[i])),
@@ -143,7 +138,7 @@ fn hold(
             name,
             learned
         );
-        if are_all && stands && succeed.iter().all(|(names, _)| names[i] == succeed[0].0[i]) {
+        if are_all && stands(name, operands) && succeed.iter().all(|(names, _)| names[i] == succeed[0].0[i]) {
             prop_assert_eq!(learned, Dim::Known(succeed[0].0[i]), "{}: {}", of(), name);
         }
     }
@@ -315,19 +310,27 @@ proptest! {
         prop_assert_eq!((in_names.results, in_names.checks), (vec![found], vec![]));
     }
 
-    /// A declared result is possible exactly where some filling of operands and result agrees.
+    /// A declared result is possible exactly where some filling of operands and result agrees, and a plan gives it there.
     #[test]
     fn declared(operands in vec(shape(2), 1..4), result in shape(3)) {
         let everything: Vec<_> = operands.iter().chain([&result]).cloned().collect();
         let worlds = worlds(&everything, TOP);
         prop_assume!(worlds.len() <= MOST);
-        let agree = worlds.iter().any(|(_, shapes)| {
-            let (result, operands) = shapes.split_last().unwrap();
-            joint_shape(operands).as_ref() == Some(result)
-        });
+        let agree: Vec<_> = worlds
+            .iter()
+            .filter_map(|(_, shapes)| shapes.split_last())
+            .filter(|(result, operands)| joint_shape(operands).as_ref() == Some(*result))
+            .collect();
+        let is_possible = !agree.is_empty();
         let verified = verify(&operands, &result, ResultRule::AllowCast);
-        prop_assert_eq!(verified.is_ok(), agree, "{:?} to {}: {:?}", operands, result, verified);
-        prop_assert_eq!(decide_result(&operands, &result).checks().is_ok(), agree, "{:?} to {}", operands, result);
+        prop_assert_eq!(verified.is_ok(), is_possible, "{:?} to {}: {:?}", operands, result, verified);
+        prop_assert_eq!(decide_result(&operands, &result).checks().is_ok(), is_possible, "{:?} to {}", operands, result);
+        prop_assert!(is_possible || verify(&operands, &result, ResultRule::Exact).is_err());
+        let Ok(plan) = Plan::new(operands).and_then(|plan| plan.with_result(result)) else { return Ok(()) };
+        for (result, operands) in agree {
+            prop_assert_eq!(plan.joint_shape(operands), Ok(result.clone()));
+            prop_assert!(plan.checks().iter().all(|check| check.holds(operands)), "{:?}", plan.checks());
+        }
     }
 
     /// Several names can bring a declared size. A choice that leads nowhere is taken back, with everything that followed from it.
@@ -367,8 +370,7 @@ proptest! {
             Ok(found) => {
                 for (filled, shapes) in &succeed {
                     for (found, shape) in found.iter().zip(shapes) {
-                        let mut axes = found.results[0].dims().unwrap().iter().zip(shape);
-                        prop_assert!(axes.all(|(dim, &size)| covers(dim, *filled, size)), "{:?}, {:?}", a, b);
+                        prop_assert!(covers_all(&found.results[0], *filled, shape), "{:?}, {:?}", a, b);
                     }
                     for (i, name) in ["n", "m"].into_iter().enumerate() {
                         prop_assert!(names.get(name).is_none_or(|dim| dim.admits(filled[i])));

@@ -16,3 +16,7 @@ use ndarray_broadcast::partial::PartialShape;
 fn p(text: &str) -> PartialShape {
     text.parse().unwrap()
 }
+
+fn all(texts: &[&str]) -> Vec<PartialShape> {
+    texts.iter().map(|text| p(text)).collect()
+}

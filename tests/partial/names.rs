@@ -2,11 +2,10 @@
 
 use super::p;
 use common::Said;
-use common::oracle::{Names as Assigned, covers, instances, joint_shape, product, worlds};
+use common::oracle::{Names as Assigned, covers, covers_all, instances, joint_shape, product, worlds};
 use ndarray::Array3;
 use ndarray_broadcast::partial::{
-    Decision, Dim, Names, PartialShape, Plan, ResultRule, ShapeOp, decide, decide_result, infer_shapes,
-    infer_target, verify,
+    Decision, Dim, Names, PartialShape, Plan, ShapeOp, decide, infer_shapes, infer_target,
 };
 use ndarray_broadcast::{BroadcastError, BroadcastTo, ErrorKind, Signature};
 use proptest::collection::vec;
@@ -121,40 +120,17 @@ fn taken(steps: Vec<Step>) -> Result<(Names, Vec<Step>), TestCaseError> {
 proptest! {
     #![proptest_config(common::cases(600))]
 
-    /// Names with ranges, without any bindings.
+    /// Names with ranges, without any bindings. Of two names with ranges that are equal, the first one is inferred.
     #[test]
     fn with_ranges(operands in vec(shapes(2), 1..4)) {
+        let has_range = |dim: &Dim| matches!(dim, Dim::Name(name) if name.range().is_some());
+        if !operands.iter().flat_map(|shape| shape.dims().unwrap()).any(has_range) {
+            let reversed: Vec<_> = operands.iter().rev().cloned().collect();
+            prop_assert_eq!(infer_shapes(&operands).ok(), infer_shapes(&reversed).ok());
+        }
         let worlds = worlds(&operands, TOP);
         prop_assume!(worlds.len() < 20_000);
         assert_answers(&operands, &operands, &worlds)?;
-    }
-
-    #[test]
-    fn result_with_ranges(operands in vec(shapes(2), 1..3), result in vec(dims(), 2).prop_map(PartialShape::from)) {
-        let everything: Vec<_> = operands.iter().chain([&result]).cloned().collect();
-        // a name of the result that no operand has stands for its first axis
-        let decision = decide_result(&operands, &result);
-        let exact = verify(&operands, &result, ResultRule::Exact);
-        let worlds = worlds(&everything, 4);
-        prop_assume!(worlds.len() < 40_000);
-        let agree = worlds.iter().any(|(_, shapes)| {
-            let (result, operands) = shapes.split_last().unwrap();
-            joint_shape(operands).as_ref() == Some(result)
-        });
-        if agree {
-            prop_assert!(!matches!(decision, Decision::Never(_)), "{:?}", decision);
-        }
-        if exact.is_ok() {
-            prop_assert!(decision.checks().is_ok());
-        }
-        let Ok(plan) = Plan::new(operands).and_then(|plan| plan.with_result(result)) else { return Ok(()) };
-        for (_, shapes) in worlds {
-            let (result, operands) = shapes.split_last().unwrap();
-            if joint_shape(operands).as_ref() == Some(result) {
-                prop_assert_eq!(plan.joint_shape(operands).ok(), Some(result.clone()));
-                prop_assert!(plan.checks().iter().all(|check| check.holds(operands)), "{:?}", plan.checks());
-            }
-        }
     }
 
     /// A name has exactly the sizes that all that was learned leaves it, and equal names are one.
@@ -233,9 +209,14 @@ fn assert_answers(
             prop_assert!(fits > 0, "{:?} gives {}", operands, inferred);
             for (names, joint) in &joints {
                 let Some(joint) = joint else { continue };
-                let covered =
-                    inferred.dims().unwrap().iter().zip(joint).all(|(dim, &size)| covers(dim, *names, size));
-                prop_assert!(covered, "{:?} gives {}, not {:?} for {:?}", operands, inferred, joint, names);
+                prop_assert!(
+                    covers_all(&inferred, *names, joint),
+                    "{:?} gives {}, not {:?} for {:?}",
+                    operands,
+                    inferred,
+                    joint,
+                    names
+                );
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Names whose range is one size: each place of the name has this size, in every text and operation.
 
-use super::p;
+use super::{all, p};
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, PartialShape, Plan, ResultRule, ShapeOp, decide, decide_result, infer_axes,
     infer_batch, infer_in_dim, infer_result_shape, infer_shape, infer_shapes, infer_sum_in_dim, infer_sum_to,
@@ -21,7 +21,7 @@ fn shapes() -> Vec<PartialShape> {
         "\"n\":3..3xn",
         "nx\"n\":3",
     ];
-    let mut shapes: Vec<_> = texts.iter().map(|text| p(text)).collect();
+    let mut shapes = all(&texts);
     shapes.push(PartialShape::ranked([Dim::name_in("n", 3..=3).unwrap(), Dim::name("n").unwrap()]));
     shapes.push(PartialShape::ranked([Dim::name("n").unwrap(), Dim::name_in("n", 3..4).unwrap()]));
     shapes

@@ -2,7 +2,7 @@
 
 use super::p;
 use common::Said;
-use common::oracle::{Names, covers, joint_shape, product, worlds};
+use common::oracle::{agrees, joint_shape, product, worlds};
 use ndarray_broadcast::partial::{
     Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_shapes, verify,
 };
@@ -29,18 +29,6 @@ fn declared(axes: usize) -> impl Strategy<Value = PartialShape> {
     let ranged = (prop_oneof![Just("n"), Just("m")], 0..4_usize, 0..3_usize)
         .prop_map(|(name, lo, len)| Dim::name_in(name, lo..=lo + len).unwrap());
     vec(prop_oneof![3 => small(), 2 => ranged], 0..=axes).prop_map(PartialShape::from)
-}
-
-/// Whether `result` is of shape `joint`: a name that no operand has is what it stands for first.
-fn agrees(operands: &[PartialShape], result: &PartialShape, mut names: Names, joint: &[usize]) -> bool {
-    let dims = result.dims().unwrap();
-    for (i, name) in ["n", "m"].into_iter().enumerate() {
-        let is_name = |dim: &Dim| matches!(dim, Dim::Name(own) if own.as_str() == name);
-        let first = dims.iter().position(is_name).and_then(|axis| joint.get(axis));
-        let free = !operands.iter().any(|shape| shape.dims().unwrap().iter().any(is_name));
-        names[i] = *first.filter(|_| free).unwrap_or(&names[i]);
-    }
-    dims.len() == joint.len() && dims.iter().zip(joint).all(|(dim, &size)| covers(dim, names, size))
 }
 
 /// A shape, and what may be said of it: names stand for `n` = 3 and `m` = 4.
@@ -88,31 +76,6 @@ proptest! {
             Err(error) => {
                 prop_assert_eq!(inferred, Err(error));
                 prop_assert!(joint.is_err());
-            }
-        }
-    }
-
-    /// Three operands of up to two axes, with names across all of them, against the enumeration.
-    #[test]
-    fn as_enumerated(operands in vec(partial(2), 1..4)) {
-        let worlds = worlds(&operands, 3);
-        prop_assume!(worlds.len() < 20_000);
-        let fits = worlds.iter().filter(|(_, shapes)| joint_shape(shapes).is_some()).count();
-        let reversed: Vec<_> = operands.iter().rev().cloned().collect();
-        prop_assert_eq!(infer_shapes(&operands).ok(), infer_shapes(&reversed).ok());
-        match decide(&operands) {
-            Decision::Always => prop_assert_eq!(fits, worlds.len()),
-            Decision::Never(_) => prop_assert_eq!(fits, 0),
-            Decision::Depends(checks) => {
-                for (_, shapes) in &worlds {
-                    let hold = checks.iter().all(|check| check.holds(shapes));
-                    prop_assert_eq!(hold, joint_shape(shapes).is_some());
-                }
-            }
-        }
-        if let Ok(plan) = Plan::new(operands) {
-            for (_, shapes) in worlds {
-                prop_assert_eq!(plan.joint_shape(&shapes).ok(), joint_shape(&shapes));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Infer, then run: what an operation makes of arrays is what was inferred of their shapes.
 
 use super::names::dims;
-use super::p;
 use super::plan::described;
+use super::{all, p};
 use common::Said;
-use common::oracle::{assert_smallest, covers, language, worlds};
+use common::oracle::{covers, covers_all, worlds};
 use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, IxDyn};
 use ndarray_broadcast::partial::{
     Decision, Dim, Names, PartialShape, ShapeOp, infer_axes, infer_batch, infer_in_dim, infer_ranks,
@@ -40,11 +40,7 @@ fn agree(
             prop_assert!(inferred.is_ok(), "{:?}", inferred);
             let inferred = inferred.unwrap();
             // the names stand for 3 and 4 in all descriptions
-            let admits = |dims: &[Dim]| {
-                dims.len() == sizes.len()
-                    && dims.iter().zip(sizes).all(|(dim, &size)| covers(dim, [3, 4], size))
-            };
-            prop_assert!(inferred.dims().is_none_or(admits), "{} is not {:?}", inferred, sizes);
+            prop_assert!(covers_all(&inferred, [3, 4], sizes), "{} is not {:?}", inferred, sizes);
         }
         (Err(error), Err(exact)) => {
             prop_assert_eq!(error.kind(), exact.kind(), "{} and {}", error, exact);
@@ -164,48 +160,6 @@ fn sums_with_names() {
     assert_eq!(error.kind(), ndarray_broadcast::ErrorKind::DeclaredName);
 }
 
-/// All shapes of up to two axes: refused where no sizes can be summed, else no size is left out, and no smaller `Dim`
-/// would do where the target has no names.
-#[test]
-fn sums_as_enumerated() {
-    const TOP: usize = 5;
-    let dims = ["0", "1", "3", "?", "0..1", "2..3", "n"];
-    let mut shapes = vec![p("[]")];
-    shapes.extend(dims.map(p));
-    shapes.extend(dims.iter().flat_map(|a| dims.map(|b| p(&format!("{a}x{b}")))));
-    let mut cases = 0;
-    for (shape, target) in shapes.iter().flat_map(|shape| shapes.iter().map(move |target| (shape, target))) {
-        let stretches = |(from, to): (&usize, &usize)| from == to || *from == 1;
-        let fits = |shapes: &[Vec<usize>]| {
-            let [shape, target] = shapes else { unreachable!() };
-            let pairs = target.iter().rev().zip(shape.iter().rev());
-            target.len() <= shape.len() && pairs.into_iter().all(stretches)
-        };
-        let worlds: Vec<_> = worlds(&[shape.clone(), target.clone()], TOP)
-            .into_iter()
-            .filter(|(_, shapes)| fits(shapes))
-            .collect();
-        let of = format!("{shape} to {target}");
-        let Ok(inferred) = infer_sum_to(shape, target) else {
-            assert!(worlds.is_empty(), "{of}");
-            continue;
-        };
-        assert!(!worlds.is_empty(), "{of}");
-        cases += 1;
-        let names = |shape: &PartialShape| shape.to_string().contains('n');
-        for (axis, dim) in inferred.dims().unwrap().iter().enumerate() {
-            for (names, shapes) in &worlds {
-                assert!(covers(dim, *names, shapes[1][axis]), "{of}: {inferred}");
-            }
-            if !names(target) && !names(shape) {
-                let outcomes = worlds.iter().map(|(names, shapes)| (*names, shapes[1][axis])).collect();
-                assert_smallest(dim, &outcomes, (&language(4), TOP), &of);
-            }
-        }
-    }
-    assert!(cases > 1000, "{cases}");
-}
-
 const TOP: usize = 5;
 
 const SIGNATURES: [&str; 12] = [
@@ -225,11 +179,6 @@ const SIGNATURES: [&str; 12] = [
 
 fn operands(axes: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<PartialShape>> {
     vec(vec(dims(), axes).prop_map(PartialShape::from), 2)
-}
-
-fn covered(shape: &PartialShape, names: [usize; 2], sizes: &[usize]) -> bool {
-    let dims = shape.dims().unwrap();
-    dims.len() == sizes.len() && dims.iter().zip(sizes).all(|(dim, &size)| covers(dim, names, size))
 }
 
 proptest! {
@@ -265,9 +214,9 @@ proptest! {
             let hold = inferred.checks.iter().all(|check| check.holds(shapes));
             prop_assert_eq!(hold, resolved.is_ok(), "{} of {:?}: {:?}", text, shapes, &inferred.checks);
             let Ok(resolved) = resolved else { continue };
-            prop_assert!(covered(&inferred.batch, *names, &resolved.batch), "{} of {:?}: {}", text, shapes, &inferred.batch);
+            prop_assert!(covers_all(&inferred.batch, *names, &resolved.batch), "{} of {:?}: {}", text, shapes, &inferred.batch);
             for (shape, sizes) in inferred.results.iter().zip(&resolved.results) {
-                prop_assert!(covered(shape, *names, sizes), "{} of {:?}: {}", text, shapes, shape);
+                prop_assert!(covers_all(shape, *names, sizes), "{} of {:?}: {}", text, shapes, shape);
             }
             prop_assert_eq!(inferred.sizes.len(), resolved.sizes.len());
             for ((name, dim), (other, size)) in inferred.sizes.iter().zip(resolved.sizes) {
@@ -345,10 +294,8 @@ fn unranked() {
 /// The name of a size outlives that of the signature's axis; axes without a name get none.
 #[test]
 fn symbols_and_names() {
-    let bases = |text: &'static str, shapes: &[&str]| {
-        let shapes: Vec<_> = shapes.iter().map(|text| p(text)).collect();
-        Signature::literal(text).infer(&shapes).unwrap().bases
-    };
+    let bases =
+        |text: &'static str, shapes: &[&str]| Signature::literal(text).infer(&all(shapes)).unwrap().bases;
     assert_eq!(bases("(n),(n)->(n)", &["?", "2.."]), [p("2..")]);
     assert_eq!(bases("(n),(n)->(n)", &["2..5", "k"]), [p("k:2..5")]);
     assert_eq!(bases("(k),(m)->(k,m)", &["m", "k"]), [p("mxk")]);
@@ -370,6 +317,6 @@ fn messages() {
         (ErrorKind::Incompatible, matmul, &["kx?xk", "4x3x?"]),
         (ErrorKind::BaseSymbol, matmul, &["nx?x3", "4x?"]),
     ] {
-        said.error(kind, signature.infer(&shapes.iter().map(|text| p(text)).collect::<Vec<_>>()));
+        said.error(kind, signature.infer(&all(shapes)));
     }
 }

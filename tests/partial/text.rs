@@ -1,6 +1,6 @@
 //! Shapes, checks and the operands that a message names, as text.
 
-use super::p;
+use super::{all, p};
 use ndarray_broadcast::ErrorKind;
 use ndarray_broadcast::partial::{Dim, PartialShape, decide, decide_result, infer_shapes};
 use proptest::prelude::*;
@@ -230,8 +230,7 @@ proptest! {
 #[test]
 fn ties() {
     let named = |operands: &[&str]| {
-        let shapes: Vec<_> = operands.iter().map(|text| p(text)).collect();
-        let error = infer_shapes(&shapes).unwrap_err();
+        let error = infer_shapes(&all(operands)).unwrap_err();
         (error.sizes().concat(), error.operands().expect("two operands"))
     };
     let words = |sizes: &str, operands: [usize; 2]| (sizes.to_owned(), operands);
@@ -246,8 +245,7 @@ fn ties() {
 #[test]
 fn checks() {
     let words = |operands: &[&str]| -> Vec<String> {
-        let operands: Vec<_> = operands.iter().map(|text| p(text)).collect();
-        decide(&operands).checks().unwrap().iter().map(ToString::to_string).collect()
+        decide(&all(operands)).checks().unwrap().iter().map(ToString::to_string).collect()
     };
     assert_eq!(words(&["?x4", "3x1"]), ["axis 0 of operand 0 is 1 or 3"]);
     assert_eq!(words(&["2..4", "3"]), ["axis 0 of operand 0 is 3"]);
@@ -258,8 +256,7 @@ fn checks() {
     assert_eq!(words(&["nxn", "mxm"]).len(), 1);
     assert_eq!(words(&["nxn", "3x3"]), ["axis 0 of operand 0 is 1 or 3"]);
     let result = |operands: &[&str], result: &str| -> Vec<String> {
-        let operands: Vec<_> = operands.iter().map(|text| p(text)).collect();
-        decide_result(&operands, &p(result)).checks().unwrap().iter().map(ToString::to_string).collect()
+        decide_result(&all(operands), &p(result)).checks().unwrap().iter().map(ToString::to_string).collect()
     };
     assert_eq!(
         result(&["?x?"], "2..5x3.."),

@@ -266,41 +266,9 @@ impl Checked {
     }
 }
 
-macro_rules! checked {
-    ($($Op:ident $op:ident)*) => {$(
-        impl std::ops::$Op for Checked {
-            type Output = Self;
-
-            fn $op(self, other: Self) -> Self {
-                Self::of(self.0.$op(other.0))
-            }
-        }
-    )*};
-}
-checked!(Add add Sub sub Mul mul Div div);
-
-impl num_traits::Zero for Checked {
-    fn zero() -> Self {
-        Self(0.0)
-    }
-
-    fn is_zero(&self) -> bool {
-        self.0 == 0.0
-    }
-}
-
-impl num_traits::FromPrimitive for Checked {
-    fn from_i64(number: i64) -> Option<Self> {
-        Some(Self(number as f64))
-    }
-
-    fn from_u64(number: u64) -> Option<Self> {
-        Some(Self(number as f64))
-    }
-
-    fn from_f64(number: f64) -> Option<Self> {
-        Some(Self(number))
-    }
+common::number_traits! {
+    [] Checked, f64: Self::of, |x| x.0;
+    Add Sub Mul Div Zero FromPrimitive
 }
 
 /// Whether a number is finite is asked without a product of zero and infinity. A type that is made of a float has its bits.

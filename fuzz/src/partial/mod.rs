@@ -4,7 +4,7 @@ mod families;
 
 use crate::cases::Input;
 use crate::cases::check::{agreed, assert_refused};
-use common::oracle::{Names, assignments, covers, instances, joint_shape, worlds};
+use common::oracle::{Names, agrees, assignments, covers_all, instances, joint_shape, worlds};
 use common::{Choices, joint as joint_of_sizes};
 use ndarray::{ArrayD, IxDyn};
 use ndarray_broadcast::BroadcastError;
@@ -12,6 +12,7 @@ use ndarray_broadcast::partial::{
     Decision, Dim, PartialShape, Plan, ResultRule, decide, decide_result, infer_dim, infer_result_shape,
     infer_shape, infer_shapes, verify,
 };
+use std::mem::discriminant;
 
 /// The largest size that a shape names, and the largest that is enumerated: there are two beyond, so that what has
 /// no end differs from what ends.
@@ -69,26 +70,6 @@ fn outcomes(operands: &[PartialShape]) -> Vec<Outcome> {
         .collect()
 }
 
-fn answer(decision: &Decision) -> usize {
-    match decision {
-        Decision::Always => 0,
-        Decision::Never(_) => 1,
-        Decision::Depends(_) => 2,
-    }
-}
-
-/// Whether a joint shape is as `result` says, names being what they are in the operands, and new ones free.
-fn agrees(result: &PartialShape, operands: &[PartialShape], names: Names, joint: &[usize]) -> bool {
-    let bound =
-        |dim: &Dim| operands.iter().flat_map(|shape| shape.dims().unwrap_or_default()).any(|own| own == dim);
-    let fits = |(dim, &size): (&Dim, &usize)| match dim {
-        Dim::Name(_) if !bound(dim) => true,
-        _ => covers(dim, names, size),
-    };
-    result.dims().is_none_or(|dims| dims.len() == joint.len() && dims.iter().zip(joint).all(fits))
-        && result.accepts(joint)
-}
-
 fn together(input: &mut Input<'_>) {
     let mut operands = few(input);
     let outcomes = outcomes(&operands);
@@ -119,12 +100,8 @@ fn together(input: &mut Input<'_>) {
     if let Ok(inferred) = &inferred {
         for (names, shapes, joint) in &outcomes {
             let Some(joint) = joint else { continue };
-            let dims = inferred.dims().expect("all are ranked");
-            assert_eq!(dims.len(), joint.len());
-            assert!(
-                dims.iter().zip(joint).all(|(dim, &size)| covers(dim, *names, size)),
-                "{operands:?} of {shapes:?}: {inferred}"
-            );
+            assert_eq!(inferred.ndim(), Some(joint.len()));
+            assert!(covers_all(inferred, *names, joint), "{operands:?} of {shapes:?}: {inferred}");
         }
         tight(&operands, inferred, &outcomes);
         let plan = Plan::new(operands.clone()).expect("what can succeed is planned");
@@ -138,7 +115,7 @@ fn together(input: &mut Input<'_>) {
     // no order changes an answer
     input.shuffle(&mut operands);
     assert_eq!(infer_shapes(&operands).ok(), inferred.ok());
-    assert_eq!(answer(&decide(&operands)), answer(&decision));
+    assert_eq!(discriminant(&decide(&operands)), discriminant(&decision));
 }
 
 /// No size that is inferred is one that does not come out; of names a `Dim` cannot say more.
@@ -200,7 +177,7 @@ fn declared(input: &mut Input<'_>) {
     let outcomes = outcomes(&operands);
     let expected: Vec<Option<&Vec<usize>>> = outcomes
         .iter()
-        .map(|(names, _, joint)| joint.as_ref().filter(|joint| agrees(&result, &operands, *names, joint)))
+        .map(|(names, _, joint)| joint.as_ref().filter(|joint| agrees(&operands, &result, *names, joint)))
         .collect();
     let decision = decide_result(&operands, &result);
     let plan = Plan::new(operands.clone()).and_then(|plan| plan.with_result(result.clone()));

@@ -6,7 +6,7 @@ use num_complex::Complex;
 use num_traits::Zero;
 use std::cell::RefCell;
 use std::fmt::Debug;
-use std::ops::{Add, Mul};
+use std::ops::Mul;
 use std::sync::Arc;
 
 pub(crate) trait Element: Clone + Debug + Zero + Mul<Output = Self> + Send + Sync + 'static {
@@ -99,27 +99,9 @@ macro_rules! own_types {
             }
         }
 
-        impl Add for $T {
-            type Output = Self;
-            fn add(self, other: Self) -> Self {
-                Self::of(self.code() + other.code())
-            }
-        }
-
-        impl Mul for $T {
-            type Output = Self;
-            fn mul(self, other: Self) -> Self {
-                Self::of(self.code() * other.code())
-            }
-        }
-
-        impl Zero for $T {
-            fn zero() -> Self {
-                Self::of(0)
-            }
-            fn is_zero(&self) -> bool {
-                self.code() == 0
-            }
+        common::number_traits! {
+            [] $T, i64: Self::of, |x| x.code();
+            Add Mul Zero
         }
     )*};
 }

@@ -9,27 +9,11 @@ use ndarray::{Array, Array2, Array3, Dimension, LinalgScalar};
 use ndarray_broadcast::base_op;
 use ndarray_broadcast::prelude::*;
 use num_complex::Complex;
-use num_traits::{One, Zero};
-use std::ops::{Add, Div, Mul, Sub};
+use std::ops::{Div, Mul};
 
-impl One for Newtype {
-    fn one() -> Self {
-        Self::of(1)
-    }
-}
-
-impl Sub for Newtype {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        Self::of(self.code() - other.code())
-    }
-}
-
-impl Div for Newtype {
-    type Output = Self;
-    fn div(self, other: Self) -> Self {
-        Self::of(self.code() / other.code())
-    }
+common::number_traits! {
+    [] Newtype, i64: Self::of, |x| x.code();
+    Sub Div One
 }
 
 /// A number whose products are their first factors.
@@ -52,37 +36,21 @@ impl Element for First {
     }
 }
 
-macro_rules! operators {
-    ($($Op:ident $op:ident $of:expr;)*) => {$(
+macro_rules! first {
+    ($($Op:ident $op:ident)*) => {$(
         impl $Op for First {
             type Output = Self;
-            fn $op(self, other: Self) -> Self {
-                let of: fn(f64, f64) -> f64 = $of;
-                Self(of(self.0, other.0))
+            fn $op(self, _: Self) -> Self {
+                self
             }
         }
     )*};
 }
-operators! {
-    Add add |a, b| a + b;
-    Sub sub |a, b| a - b;
-    Mul mul |a, _| a;
-    Div div |a, _| a;
-}
+first!(Mul mul Div div);
 
-impl Zero for First {
-    fn zero() -> Self {
-        Self(0.0)
-    }
-    fn is_zero(&self) -> bool {
-        self.0.is_zero()
-    }
-}
-
-impl One for First {
-    fn one() -> Self {
-        Self(1.0)
-    }
+common::number_traits! {
+    [] First, f64: Self, |x| x.0;
+    Add Sub Zero One
 }
 
 /// The operations, with the numbers of base axes of each operand, and whether rows, terms and columns can be more than one.

@@ -42,7 +42,7 @@ fn with_base(
     if overflows(&whole) || !fits {
         return Err("TooLarge");
     }
-    if whole.contains(&0) { Ok((whole, vec![])) } else { Ok(result(batch, base, number)) }
+    if whole.contains(&0) { Ok((whole, vec![])) } else { Ok(result(batch, base, |i, j| number(i, j) as f64)) }
 }
 
 pub(super) fn closures(input: &mut Input<'_>) {

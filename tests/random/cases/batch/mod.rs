@@ -186,13 +186,11 @@ fn together(input: &mut Input<'_>) {
 fn result(
     batch: &[usize],
     base: &[usize],
-    number: impl Fn(&[usize], &[usize]) -> i64,
+    number: impl Fn(&[usize], &[usize]) -> f64,
 ) -> (Vec<usize>, Vec<f64>) {
     let bases = indices(base);
-    let elements = indices(batch)
-        .iter()
-        .flat_map(|i| bases.iter().map(|j| number(i, j) as f64).collect::<Vec<_>>())
-        .collect();
+    let elements =
+        indices(batch).iter().flat_map(|i| bases.iter().map(|j| number(i, j)).collect::<Vec<_>>()).collect();
     ([batch, base].concat(), elements)
 }
 

@@ -1,13 +1,13 @@
 //! The operations on bases, in all their forms.
 
-use super::{Expected, Operand, Parts, check, goes_into, operands, output};
+use super::{Expected, Operand, Parts, check, goes_into, operands, output, result};
 use crate::cases::Input;
 use crate::cases::check::{Verdict, agreed};
-use common::{Choices, Strided, aligned_right, indices, joint, read_at};
-use ndarray::{Array, ArrayD, Dimension, Ix1, Ix2, Ix3};
+use common::{Choices, Strided, aligned_right, joint, read_at};
+use ndarray::{Array, Dimension, Ix1, Ix2, Ix3};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    Batch, BroadcastError, base_op,
+    Batch, base_op,
     bounds::{BaseOp, JoinBatch, LessAxes},
 };
 
@@ -27,17 +27,9 @@ fn in_all_forms<P, D, B, D2, B2>(
     B2: Dimension,
 {
     let batch = joint(&parts.map(|parts| &parts.batch[..]));
-    let made = |batch: &[usize], base: &[usize]| {
-        let bases = indices(base);
-        let elements: Vec<f64> = indices(batch)
-            .iter()
-            .flat_map(|i| bases.iter().map(|j| number(i, j)).collect::<Vec<_>>())
-            .collect();
-        ([batch, base].concat(), elements)
-    };
     let expected: Expected = match (base, &batch) {
         (Err(name), _) | (_, Err(name)) => Err(name),
-        (Ok(base), Ok(batch)) => Ok(made(batch, base)),
+        (Ok(base), Ok(batch)) => Ok(result(batch, base, &number)),
     };
     check(a.apply(op, b), &expected);
     check(a.par().apply(op, b), &expected);
@@ -53,18 +45,26 @@ fn in_all_forms<P, D, B, D2, B2>(
         let batch = out.ndim().checked_sub(base.len()).ok_or("TooFewAxes")?;
         let (batch, last) = out.shape().split_at(batch);
         goes_into(&parts, batch)?;
-        if last == base { Ok(made(batch, &base).1) } else { Err("BaseSize") }
+        if last == base { Ok(result(batch, &base, &number).1) } else { Err("BaseSize") }
     });
     let mut after = out.clone();
-    let result = if input.one_in(2) {
+    let written = if input.one_in(2) {
         a.apply_into(op, b, &mut after.view_mut())
     } else {
         a.par().apply_into(op, b, &mut after.view_mut())
     };
-    match agreed(result, &expected) {
+    match agreed(written, &expected) {
         Some(((), elements)) => out.assert_became(&after, elements.iter().copied()),
         None => out.assert_became(&after, out.elements().copied()),
     }
+}
+
+/// An operation in all its forms, and by its method.
+macro_rules! check_method {
+    ($input:ident, $Op:ident $method:ident, ($x:ident, $y:ident), $parts:ident, $base:ident, $number:expr) => {{
+        in_all_forms($input, base_op::$Op, (&$x, &$y), $parts, &$base, $number);
+        assert_eq!($x.$method(&$y), $x.apply(base_op::$Op, &$y));
+    }};
 }
 
 pub(super) fn element_wise(input: &mut Input<'_>) {
@@ -81,24 +81,14 @@ pub(super) fn element_wise(input: &mut Input<'_>) {
     };
     let number = |f: fn(f64, f64) -> f64| move |i: &[usize], j: &[usize]| f(at(a, i, j), at(b, i, j));
     match input.below(5) {
-        0 => {
-            in_all_forms(input, base_op::Add, (&x, &y), parts, &base, number(|x, y| x + y));
-            assert_eq!(x.add(&y), x.apply(base_op::Add, &y));
-        }
-        1 => {
-            in_all_forms(input, base_op::Sub, (&x, &y), parts, &base, number(|x, y| x - y));
-            assert_eq!(x.sub(&y), x.apply(base_op::Sub, &y));
-        }
-        2 => {
-            in_all_forms(input, base_op::Mul, (&x, &y), parts, &base, number(|x, y| x * y));
-            assert_eq!(x.mul(&y), x.apply(base_op::Mul, &y));
-        }
+        0 => check_method!(input, Add add, (x, y), parts, base, number(|x, y| x + y)),
+        1 => check_method!(input, Sub sub, (x, y), parts, base, number(|x, y| x - y)),
+        2 => check_method!(input, Mul mul, (x, y), parts, base, number(|x, y| x * y)),
         3 => {
             // no base number is 0.5, so that there is no division of 0 by 0
             let shifted = b.array.view().materialize().mapv_into(|y| y + 0.5);
             let y = shifted.batch_dyn(b.parts.base.len()).expect("it has its base axes");
-            in_all_forms(input, base_op::Div, (&x, &y), parts, &base, number(|x, y| x / (y + 0.5)));
-            assert_eq!(x.div(&y), x.apply(base_op::Div, &y));
+            check_method!(input, Div div, (x, y), parts, base, number(|x, y| x / (y + 0.5)));
         }
         _ => {
             let (Ok(v), Ok(w)) =
@@ -166,22 +156,10 @@ pub(super) fn products(input: &mut Input<'_>) {
         (0..n).map(term).sum::<i64>() as f64
     };
     match kind {
-        0 => {
-            in_all_forms(input, base_op::MatVec, (&x, &y), parts, &base, number);
-            assert_eq!(x.matvec(&y), x.apply(base_op::MatVec, &y));
-        }
-        1 => {
-            in_all_forms(input, base_op::VecMat, (&x, &y), parts, &base, number);
-            assert_eq!(x.vecmat(&y), x.apply(base_op::VecMat, &y));
-        }
-        2 => {
-            in_all_forms(input, base_op::MatMul, (&x, &y), parts, &base, number);
-            assert_eq!(x.matmul(&y), x.apply(base_op::MatMul, &y));
-        }
-        _ => {
-            in_all_forms(input, base_op::Inner, (&x, &y), parts, &base, number);
-            assert_eq!(x.inner(&y), x.apply(base_op::Inner, &y));
-        }
+        0 => check_method!(input, MatVec matvec, (x, y), parts, base, number),
+        1 => check_method!(input, VecMat vecmat, (x, y), parts, base, number),
+        2 => check_method!(input, MatMul matmul, (x, y), parts, base, number),
+        _ => check_method!(input, Inner inner, (x, y), parts, base, number),
     }
     in_the_types(a, b, kind, &base);
 }
@@ -191,21 +169,22 @@ fn in_the_types(a: &Operand, b: &Operand, kind: usize, base: &Verdict<Vec<usize>
     if base.is_err() {
         return;
     }
-    let same = |fixed: Result<ArrayD<f64>, BroadcastError>, dynamic: Result<ArrayD<f64>, BroadcastError>| {
-        assert_eq!(fixed, dynamic);
-    };
-    let planes = (a.array.view().into_dimensionality::<Ix3>(), b.array.view().into_dimensionality::<Ix2>());
-    if let (0, (Ok(x), Ok(y))) = (kind, &planes) {
-        let found = x.batch::<Ix2>().expect("axes").matvec(&y.batch::<Ix1>().expect("axes"));
-        same(found.map(Array::into_dyn), a.batch().matvec(&b.batch()).map(Array::into_dyn));
+    macro_rules! compare {
+        ($Whole:ident $Base:ident, $Whole2:ident $Base2:ident, $method:ident) => {
+            if let (Ok(x), Ok(y)) = (
+                a.array.view().into_dimensionality::<$Whole>(),
+                b.array.view().into_dimensionality::<$Whole2>(),
+            ) {
+                let (x, y) = (x.batch::<$Base>().expect("axes"), y.batch::<$Base2>().expect("axes"));
+                let found = x.$method(&y).map(Array::into_dyn);
+                assert_eq!(found, a.batch().$method(&b.batch()).map(Array::into_dyn));
+            }
+        };
     }
-    if let (2, (Ok(x), Ok(y))) = (kind, &planes) {
-        let found = x.batch::<Ix2>().expect("axes").matmul(&y.batch::<Ix2>().expect("axes"));
-        same(found.map(Array::into_dyn), a.batch().matmul(&b.batch()).map(Array::into_dyn));
-    }
-    let rows = (a.array.view().into_dimensionality::<Ix2>(), b.array.view().into_dimensionality::<Ix2>());
-    if let (3, (Ok(x), Ok(y))) = (kind, &rows) {
-        let found = x.batch::<Ix1>().expect("axes").inner(&y.batch::<Ix1>().expect("axes"));
-        same(found.map(Array::into_dyn), a.batch().inner(&b.batch()).map(Array::into_dyn));
+    match kind {
+        0 => compare!(Ix3 Ix2, Ix2 Ix1, matvec),
+        2 => compare!(Ix3 Ix2, Ix2 Ix2, matmul),
+        3 => compare!(Ix2 Ix1, Ix2 Ix1, inner),
+        _ => {}
     }
 }
