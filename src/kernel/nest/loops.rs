@@ -137,7 +137,7 @@ pub(crate) const NARROW: usize = 8;
 pub(crate) const ROUNDS: usize = 32;
 /// The most rows of a group, which are added in registers. L1 has 8 ways on Zen 4, where more rows that are 4 KiB apart take up to 2.7
 /// times as long (sums of 1024x1024 over 0, 2026-11-27).
-pub(super) const GROUP_ROWS: usize = 16;
+pub(crate) const GROUP_ROWS: usize = 16;
 /// The most rows that are added to one sum.
 pub(crate) const MAX_ROWS: usize = ROUNDS * GROUP_ROWS;
 

@@ -57,8 +57,8 @@ pub(crate) use elements::{Elements, Inputs, MapElement, Output, Visit};
 pub(crate) use gather::copy_share;
 pub(crate) use halves::Threads;
 pub(crate) use loops::{
-    ErasedNest, InputSet, Loop, NARROW, Nest, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, is_dense,
-    is_worth_halving, steps,
+    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, Nest, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE,
+    is_dense, is_worth_halving, steps,
 };
 pub(crate) use operands::{AxisSelection, DenseAxes, Dropped, RawInputs};
 pub(crate) use panels::Way;

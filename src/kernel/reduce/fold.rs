@@ -20,14 +20,14 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::memory::{FoldLane, SliceVec};
-use crate::kernel::nest::{Fold, FoldLoops, NARROW, ROUNDS};
+use crate::kernel::memory::{CACHE_LINE, FoldLane, SliceVec};
+use crate::kernel::nest::{Fold, FoldLoops, GROUP_ROWS, NARROW, ROUNDS, WIDE};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch_or};
 
-/// The most bytes of a row of joined rows. Measured on 2026-11-29 on Zen 4 with sums of 131072x8 and (65536, 64, 3) over 0: 1 and 2 KiB
-/// take 1.2 to 1.9 times as long.
-const JOINED_BYTES: usize = 4 << 10;
+/// The most bytes of a row of joined rows: some lines less than 4 KiB, or all rows of a group would share the sets of L1. Measured on
+/// 2026-11-29 on Zen 4 with sums of 131072x8 and (65536, 64, 3) over 0: 1 and 2 KiB take 1.2 to 1.9 times as long, 4 KiB 2.4 times.
+const JOINED_BYTES: usize = 61 * CACHE_LINE;
 /// The accumulators of rows of three elements, such as the channels of an image: in halves, they become one row. Measured on
 /// 2026-11-28 on Zen 4 with sums of (65536, 64, 3) over 1: 48 take 1.3 times as long for f32, and as long for f64.
 const ACCUMULATORS: usize = 24;
@@ -117,15 +117,16 @@ fn sum_groups<A: Clone>(
 ) {
     let len = rows * width;
     let joined = (JOINED_BYTES / size_of::<A>() / width).min(rows / NARROW) * width;
-    if joined < 2 * width || width == 3 {
+    let is_long = len >= 2 * GROUP_ROWS * joined;
+    if joined < 2 * width || width == 3 || width >= WIDE && !is_long {
         return op.sum_rows(elements, len, width, to);
     }
-    if len >= 32 * joined {
+    if is_long {
         // the sums of parts whose lines stay in L1 are the rows of a smaller group
         for group in elements.chunks_exact(len) {
-            let (parts, rest) = group.split_at(len - len % (NARROW * joined));
+            let (parts, rest) = group.split_at(len - len % (GROUP_ROWS * joined));
             let mut sums = scratch.rest();
-            op.sum_rows(parts, NARROW * joined, joined, &mut sums);
+            op.sum_rows(parts, GROUP_ROWS * joined, joined, &mut sums);
             sums.extend(rest);
             let (sums, mut rest) = sums.split();
             sum_groups(op, sums, [sums.len() / width, width], to, &mut rest);
@@ -224,8 +225,11 @@ fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
         if const { O::IS_PLUS || size_of::<A>() <= 2 } {
             add_rows(op, &mut sums, [&more]);
         } else {
-            // a call: both sets of a maximum and what it compares do not fit into registers
-            add_chunk(op, &mut sums, &more);
+            // a call: both sets of a maximum and what it compares do not fit into registers. It has copies: LLVM would store each
+            // sum of an array whose address a call has
+            let (mut both, more) = (sums.clone(), more.clone());
+            add_chunk(op, &mut both, &more);
+            sums = both;
         }
     }
     sums
