@@ -61,7 +61,7 @@
 //! | a slice of at most 4,096 and 64 KiB, in the order of the results | in place: one fold |
 //! | at most 4 KiB, or 4,096 of contiguous inputs, in that order | in order: one block of a nest that is not arranged |
 //! | others | a nest, arranged and halved, each part in one of the following ways |
-//! | stored and contiguous in the order of the loops, in lanes, in rows below twice [`WIDE`](nest::WIDE), or of 2 KiB in large arrays | in place |
+//! | stored and contiguous in the order of the loops, in lanes, or in rows of up to 2 KiB | in place |
 //! | other rows of [`NARROW`](nest::NARROW) or more, and lanes of a cache line or more, with a row loop, of up to 16 bytes | along panels |
 //! | everything else | in place if it can be, or through a buffer |
 //!

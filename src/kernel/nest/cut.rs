@@ -205,16 +205,13 @@ impl Block {
             return None;
         }
         let size = out.size.cast_signed();
-        let mut outputs = self.outputs();
-        if !further.is_empty() {
-            let kept = further.iter().filter(|l| l.kept).map(|l| l.len);
-            outputs = kept.fold(outputs, |outputs, len| outputs * len);
-            if outputs > self.outputs() {
-                self.choose_rows(further);
-            }
-            if steps(further) > ONE_BY_ONE / 2 {
-                return None;
-            }
+        let kept = further.iter().filter(|l| l.kept).map(|l| l.len);
+        let outputs = kept.fold(self.outputs(), |outputs, len| outputs * len);
+        if outputs > self.outputs() {
+            self.choose_rows(further);
+        }
+        if steps(further) > ONE_BY_ONE / 2 {
+            return None;
         }
         if self.rows.len > 1 && self.row.strides[0] != size && self.rows.strides[0] == size {
             core::mem::swap(&mut self.rows, &mut self.row);

@@ -37,7 +37,7 @@
 
 use super::cut::{Block, for_each_index};
 use super::loops::{
-    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled, steps,
+    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled,
 };
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 use crate::kernel::{ensure, fail};
@@ -259,10 +259,9 @@ impl ErasedNest {
     /// The loop along which elements are combined in registers, if there is one.
     fn sum_loop(&self, size: usize, is_slice: bool) -> Option<SumLoop> {
         let (inner, outer) = self.loops.split_last()?;
-        // rows of 512 bytes to 2 KiB from memory take 1.3 to 1.9 times as long: folds join them (2026-11-27, Zen 4)
-        let is_large = steps(&self.loops) > 4 * BLOCK_BYTES / size;
-        let is_short = inner.len < 2 * WIDE || is_large && inner.len <= BLOCK_BYTES / 32 / size;
-        let is_folded = is_slice && (!inner.kept || !outer.is_empty() && is_short);
+        // folds join rows of up to 2 KiB: panels of these take 1.0 to 1.3 times as long, from memory up to 1.9 (2026-11-29, Zen 4)
+        let is_folded =
+            is_slice && (!inner.kept || !outer.is_empty() && inner.len <= BLOCK_BYTES / 32 / size);
         if is_folded || inner.len < NARROW || !self.has_row_in_place(inner) {
             return None;
         }

@@ -14,7 +14,7 @@
 //!    before ([`lane`], [`SumRows::by_columns`]).
 //! 2. After [`ROUNDS`] additions, accumulators are added to a second set, which keeps the error small.
 //! 3. Narrow rows are joined to rows of up to [`JOINED_BYTES`], whose sums are added as narrow rows again ([`sum_groups`]): 1.1 to 1.6
-//!    times as long. Large arrays are summed in parts of [`NARROW`] joined rows, whose lines stay in L1: 1.1 to 1.9 times.
+//!    times as long. Large arrays are summed in parts of [`GROUP_ROWS`] joined rows, whose lines stay in L1: 1.1 to 1.9 times.
 //! 4. Rows of three elements have [`ACCUMULATORS`]: 1.1 to 1.6 times.
 //! 5. Lanes of up to eight elements have loops of constant length, which are vectorised across lanes.
 
