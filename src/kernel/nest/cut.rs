@@ -131,13 +131,6 @@ impl Block {
         Self { at, rows: ONE, row: ONE, rounds: ONE, steps: ONE, is_added: false, moving: None }
     }
 
-    /// A block of contiguous elements to one output.
-    #[inline(always)]
-    pub(super) fn lane(at: Pointers, len: usize, info: &ElementInfo) -> Self {
-        let steps = Loop { len, kept: false, strides: info.sizes.map(usize::cast_signed) };
-        Self { steps, ..Self::new(at) }
-    }
-
     /// Calls `then` with the block moved to each index of the loops outside.
     pub(super) fn for_each_along(&mut self, outer: &[Loop], first: &Pointers, then: &mut dyn FnMut(&Block)) {
         for_each_index(outer, first, &mut |at| {

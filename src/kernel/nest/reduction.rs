@@ -57,9 +57,8 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// If the number of slots differs.
     pub(crate) fn filling<'t>(&self, mut slots: Slots<'j, 't, A>, axes: &'j DenseAxes<'_>) -> Job<'j, 't, A> {
         ensure(axes.len() == slots.len(), "not a slot for each element");
-        let Self { source, shape, dropped, .. } = *self;
         let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: axes.strided() };
-        Job::new(source, shape, dropped, out)
+        Job::new(self.source, self.shape, self.dropped, out)
     }
 
     /// The shape of the output.

@@ -146,7 +146,8 @@ impl<'a, A: Clone> Source<'a, A> {
             return results.first().cloned();
         }
         let mut result = MaybeUninit::<A>::uninit();
-        let block = Block::lane(inputs.pointers(result.as_mut_ptr().cast()), len, inputs.info);
+        let mut block = Block::new(inputs.pointers(result.as_mut_ptr().cast()));
+        (block.steps.len, block.steps.strides) = (len, inputs.info.sizes.map(usize::cast_signed));
         // SAFETY: The loops have the types of the inputs, whose elements the block leads to, as was just checked. They write the result.
         unsafe {
             self.element_loops().rows(&block);

@@ -277,7 +277,15 @@ struct ByAccumulators<O, const N: usize>(O);
 impl<A: Clone, O: Operation<A>, const N: usize> FoldLane<A> for ByAccumulators<O, N> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
-        lane::<A, O, N>(self.0, elements)
+        let of = |part: &[A]| lane::<A, O, N>(self.0, part);
+        let Some(is_final) = O::IS_FINAL else { return of(elements) };
+        let mut parts = elements.chunks(8 * N);
+        let mut result = of(parts.next().expect("a lane has elements"));
+        while !is_final(&result) {
+            let Some(part) = parts.next() else { break };
+            result = self.0.apply(result, of(part));
+        }
+        result
     }
 }
 

@@ -156,8 +156,7 @@ fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
 /// Stores the results of few elements. They are written to slots first, in the order of a new array: so they have its bits.
 #[inline(never)]
 fn store_few<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
-    let sizes = job.out_shape();
-    let (inputs, mut scratch) = (job.source.inputs(), Scratch::new());
+    let (sizes, inputs, mut scratch) = (job.out_shape(), job.source.inputs(), Scratch::new());
     let kept = kept_order(inputs, job.shape, job.dropped, sizes.len());
     let axes = DenseAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
     let mut results = scratch.vec::<A>(axes.len());
