@@ -183,9 +183,7 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<(Steps, usize)> {
 fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> (Steps, usize) {
     let (loops, sizes, mut steps) = (nest.loops(), nest.sizes(), Steps::from_elem(1, nest.loops().len()));
     let (last, gaps) = (loops.len() - 1, nest.with_gaps(&loops[loops.len() - 1]));
-    // others are copied too if there is no row loop without
-    let count = if nest.has_row_along(&loops[last]) { gaps.operands().count() } else { sizes.len() - 1 };
-    let (bytes, most) = share(nest, count);
+    let (bytes, most) = share(nest, gaps.operands().count());
     let rows =
         rows.min(loops[place].len).min(most / loops[last].len.min(CACHE_LINE / sizes[0].max(1)).max(1));
     steps[place] = rows;

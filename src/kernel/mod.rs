@@ -20,26 +20,28 @@
 //!
 //! # Five ways through the kernel
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
-//! [`Plus`](operation::Plus). [`reduce::to_new`] fills a result whose memory is reserved, and `reduce::run` looks up whether this crate has compiled
-//! the reductions of the element type. `reduce::reduce` chooses the way (see the table below). Where it is a nest, this is arranged
-//! by the input's strides. `store` halves its kept loops until the results fit into a block, and then `store_block` stores
-//! those of `reduce_half`, which copies inputs, halves the loop of `block::place_to_halve`, or reduces a block. `block::results`
-//! combines the elements of a block as their [`Way`](nest::Way) says, and `fold` reduces what is left. The results of two halves of a reduced loop are added, and
-//! `Nest::store_results` writes them to the outputs.
+//! [`Plus`](operation::Plus). [`reduce::to_new`] fills a result whose memory is reserved, and `reduce::run` looks up whether this
+//! crate has compiled the reductions of the element type. `reduce::reduce` chooses the way (see the table below). Where it is a
+//! nest, this is arranged by the input's strides. `store` halves its kept loops until the results fit into a block, and then
+//! `store_block` stores those of `reduce_half`, which copies inputs, halves the loop of `block::place_to_halve`, or reduces a
+//! block. `block::results` combines the elements of a block as their [`Way`](nest::Way) says, and `fold` reduces what is left.
+//! The results of two halves of a reduced loop are added, and `Nest::store_results` writes them to the outputs.
 //!
-//! **A fused sum** takes the same way, in the order of the operand along whose nearest loop the fewest others have gaps. Its source
-//! has the closure as `ElementLoops`, whose panels read the operands and combine the results in registers. Operands with gaps that are read again are copied first, whole, once for each
-//! part of the nest (`Nest::with_copies`); a nest is halved until these copies have at most `COPIES_BYTES`. Short lanes that can become rows
-//! do (`turn_short_lanes`). Where gaps are left, a map fills the block's buffer.
+//! **A fused sum** takes the same way, in the order of the operand along whose nearest loop the fewest others have gaps. Its
+//! source has the closure as `ElementLoops`, whose panels read the operands and combine the results in registers. Operands with
+//! gaps that are read again are copied first, whole, once for each part of the nest (`Nest::with_copies`); a nest is halved until
+//! these copies have at most `COPIES_BYTES`. Short lanes that can become rows do (`turn_short_lanes`). Where gaps are left, a map
+//! fills the block's buffer.
 //!
 //! **A map** makes a nest of its output and operands ([`ShapePass`](nest::ShapePass)), arranges it by the output's strides, and
 //! `map::visit_nest` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
 //! loops (`Nest::visit_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::visit_tiles`).
 //!
-//! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`): two
-//! kept and two reduced loops, at each index of further ones. The total of few contiguous elements needs no job either
-//! (`Source::few`); it adds them in the same order. Results of up to `SMALL_NEST` elements that are stored in an existing array are
-//! first written to slots in the order of a new array, so that they have its bits.
+//! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`):
+//! two kept and two reduced loops, at each index of further ones. The total of few contiguous elements, and that of stored ones
+//! that fit into a block, needs no job either (`Source::few`): it adds them in the same order. Results of up to `SMALL_NEST`
+//! elements that are stored in an existing array are first written to slots in the order of a new array, so that they have its
+//! bits.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Plain numbers are copied by the loops of `gather`, straight to the
 //! output: at once, or in the tiles of a map where the orders differ and the output is large. Squares are transposed in registers. Only
