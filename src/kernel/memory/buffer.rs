@@ -105,6 +105,10 @@ impl<const LINES: usize> Buffer<LINES> {
     pub(crate) fn vec<A>(&mut self, len: usize) -> SliceVec<'_, A> {
         let lines = len.saturating_mul(size_of::<A>()).div_ceil(64);
         if lines > LINES {
+            if lines > self.heap.capacity() {
+                // not grown: nothing is left to keep
+                self.heap = Vec::new();
+            }
             self.heap.resize(lines, LINE);
             return SliceVec::of(&mut self.heap, len);
         }

@@ -45,11 +45,6 @@ impl ErasedNest {
         InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0)
     }
 
-    /// Whether there is a row loop for the inputs that move along `l`.
-    pub(crate) fn has_row_along(&self, l: &Loop) -> bool {
-        self.operands.info.has_row(self.moving(l))
-    }
-
     /// Orders the loops by the strides of the operands from `first` on, with the largest outermost: those of the
     /// [`leading`](Self::leading) one first. Reverses loops with negative strides, and merges loops that continue each other.
     pub(super) fn arrange(&mut self, first: usize) {

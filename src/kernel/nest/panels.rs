@@ -278,8 +278,8 @@ impl ErasedNest {
     }
 
     /// Whether there is a row loop that reads the inputs along `l` in place.
-    fn has_row_in_place(&self, l: &Loop) -> bool {
-        self.has_row_along(l) && self.with_gaps(l) == InputSet::NONE
+    pub(crate) fn has_row_in_place(&self, l: &Loop) -> bool {
+        self.operands.info.has_row(self.moving(l)) && self.with_gaps(l) == InputSet::NONE
     }
 
     /// The loop at `place` as a sum loop of rows. A group has the rows that fit into L1, but at least half of [`GROUP_ROWS`] of one
