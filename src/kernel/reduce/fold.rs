@@ -185,7 +185,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             while done < width {
                 let again = (done + N).saturating_sub(width);
                 let rows = rows[done - again..].chunks(width).filter_map(|row| row.first_chunk::<N>());
-                let sums = sum_rounds(op, rows);
+                let sums = sum_rounds(op, rows, N);
                 // a call to copy memory, unless the number of elements is constant
                 if again == 0 {
                     to.extend(&sums);
@@ -203,7 +203,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
         let Self { op, elements, len, to, .. } = self;
         for group in elements.chunks_exact(len) {
             let (rows, rest) = rows_of::<A, N>(group);
-            let mut sums = sum_rounds(op, rows);
+            let mut sums = sum_rounds(op, rows, N);
             halve(op, &mut sums, W);
             rest.chunks_exact(W).for_each(|row| add_chunk(op, &mut sums[..W], row));
             to.extend(&sums[..W]);
@@ -211,15 +211,19 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     }
 }
 
-/// The sum of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets.
+/// The sum of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets, until so many sums are final.
 #[inline(always)]
 fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     op: O,
     mut rows: impl Iterator<Item = &'r [A; N]>,
+    most: usize,
 ) -> [A; N] {
     let mut sums = rows.next().expect("a row").clone();
     add_rows(op, &mut sums, rows.by_ref().take(ROUNDS - 1));
     while let Some(first) = rows.next() {
+        if O::IS_FINAL.is_some_and(|is_final| sums.iter().filter(|sum| is_final(sum)).count() >= most) {
+            break;
+        }
         let mut more = first.clone();
         add_rows(op, &mut more, rows.by_ref().take(ROUNDS - 1));
         if const { O::IS_PLUS || size_of::<A>() <= 2 } {
@@ -277,15 +281,7 @@ struct ByAccumulators<O, const N: usize>(O);
 impl<A: Clone, O: Operation<A>, const N: usize> FoldLane<A> for ByAccumulators<O, N> {
     #[inline(always)]
     fn fold(&self, elements: &[A]) -> A {
-        let of = |part: &[A]| lane::<A, O, N>(self.0, part);
-        let Some(is_final) = O::IS_FINAL else { return of(elements) };
-        let mut parts = elements.chunks(8 * N);
-        let mut result = of(parts.next().expect("a lane has elements"));
-        while !is_final(&result) {
-            let Some(part) = parts.next() else { break };
-            result = self.0.apply(result, of(part));
-        }
-        result
+        lane::<A, O, N>(self.0, elements)
     }
 }
 
@@ -355,7 +351,7 @@ fn pairs<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
 fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     let (mut eight, rest) = if elements.len() >= N {
         let (rows, rest) = rows_of::<A, N>(elements);
-        let mut sums = sum_rounds(op, rows);
+        let mut sums = sum_rounds(op, rows, 1);
         halve(op, &mut sums, NARROW);
         (core::array::from_fn(|i| sums[i].clone()), rest)
     } else if let Some((first, rest)) = elements.split_first_chunk() {
