@@ -118,7 +118,9 @@ fn sum_groups<A: Clone>(
     let len = rows * width;
     let joined = (JOINED_BYTES / size_of::<A>() / width).min(rows / NARROW) * width;
     let is_long = len >= 2 * GROUP_ROWS * joined;
-    if joined < 2 * width || width == 3 || width >= WIDE && !is_long {
+    // accumulators serve rows of three as well, but of bytes they fill half a register
+    let is_joined = if width == 3 { size_of::<A>() < 4 && is_long } else { width < WIDE || is_long };
+    if joined < 2 * width || !is_joined {
         return op.sum_rows(elements, len, width, to);
     }
     if is_long {
@@ -158,8 +160,11 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
 
     #[inline(always)]
     fn run(self) {
-        // other operations than addition are compiled in each program: they have fewer loops
+        // 128 bytes, four vectors, but eight of elements of 8 bytes. Other operations than addition are compiled in each program:
+        // they have fewer loops
         match self.width {
+            128.. if const { size_of::<A>() == 1 } => self.by_columns::<128>(),
+            64.. if const { size_of::<A>() == 2 } => self.by_columns::<64>(),
             32.. => self.by_columns::<32>(),
             8.. => self.by_columns::<8>(),
             4.. if O::IS_PLUS => self.by_columns::<4>(),
