@@ -168,6 +168,7 @@ macro_rules! elements {
                 };
                 match moving.0 {
                     $($moving => $row(Moving::<$moving, 0>, out, slices(at, out.len(), moving), visit),)*
+                    0 => $row(Moving::<0, 0>, out, slices(at, 1, moving), visit),
                     _ if const { $count < 4 } => unreachable!("a set without a loop"),
                     _ => {
                         let (mut at, mut copies) = (*at, [const { MaybeUninit::<[u128; 2 * NARROW]>::uninit() }; OPERANDS]);
@@ -198,7 +199,8 @@ macro_rules! elements {
                 unsafe {
                     match panels.moving.0 {
                         $($moving => combine::<R, Self, M, O, N, $moving>(at, panels, InputSet::ALL, map, op),)*
-                        _ if const { $count < 4 } => unreachable!("a set without a loop"),
+                        0 if const { $count == 1 } => combine::<R, Self, M, O, N, 0>(at, panels, InputSet::ALL, map, op),
+                        _ if const { $count < 4 } => combine_one_by_one::<R, Self, M, O>(&panels.block(at), map, op),
                         _ => combine::<R, Self, M, O, N, { InputSet::ALL.0 }>(at, panels, panels.moving, map, op),
                     }
                 }
@@ -208,10 +210,11 @@ macro_rules! elements {
 }
 // Each set has loops of its own in each closure, which keep inputs that stay in registers: all sets of up to three inputs, and of more
 // all that move, the first alone, all but one of four, and a layer norm's: an array and the mean and deviation of its row, scaled and
-// shifted by two rows. Other sets repeat in memory what stays, and short rows take up to twice as long.
-elements!(1 row1: A a 1; 0b1 0b0);
-elements!(2 row2: A a 1, B b 2; 0b11 0b01 0b10 0b00);
-elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001 0b010 0b100 0b000);
+// shifted by two rows. Rows along which all stay have a loop in maps; panels of these, which repeated views alone have, are combined
+// one by one. Other sets repeat in memory what stays, and short rows take up to twice as long.
+elements!(1 row1: A a 1; 0b1);
+elements!(2 row2: A a 1, B b 2; 0b11 0b01 0b10);
+elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001 0b010 0b100);
 elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110 0b0001);
 elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111 0b11001 0b00001);
 elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111 0b00_0001);

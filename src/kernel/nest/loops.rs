@@ -163,7 +163,7 @@ impl ElementInfo {
     #[inline]
     pub(super) fn has_row(&self, moving: InputSet) -> bool {
         let stays = !moving.0 & !(u8::MAX << self.count);
-        self.row_loops.contains(&moving) || stays & !(self.plain)().0 == 0
+        moving == InputSet::NONE || self.row_loops.contains(&moving) || stays & !(self.plain)().0 == 0
     }
 
     /// The facts about no inputs.
