@@ -101,7 +101,7 @@ impl<const LINES: usize> Buffer<LINES> {
     ///
     /// # Panics
     /// If elements are more aligned than [`Line`].
-    #[inline]
+    #[inline(never)]
     pub(crate) fn vec<A>(&mut self, len: usize) -> SliceVec<'_, A> {
         let lines = len.saturating_mul(size_of::<A>()).div_ceil(64);
         if lines > LINES {

@@ -233,7 +233,7 @@ impl ErasedNest {
         Box::new(Self::new())
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.operands = other.operands;
         self.loops.clear();
