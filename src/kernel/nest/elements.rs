@@ -200,7 +200,8 @@ macro_rules! elements {
                     match panels.moving.0 {
                         $($moving => combine::<R, Self, M, O, N, $moving>(at, panels, InputSet::ALL, map, op),)*
                         0 if const { $count == 1 } => combine::<R, Self, M, O, N, 0>(at, panels, InputSet::ALL, map, op),
-                        _ if const { $count < 4 } => combine_one_by_one::<R, Self, M, O>(&panels.block(at), map, op),
+                        // what stays may be no plain number, which is not repeated
+                        moving if const { $count < 4 } || moving == 0 => combine_one_by_one::<R, Self, M, O>(&panels.block(at), map, op),
                         _ => combine::<R, Self, M, O, N, { InputSet::ALL.0 }>(at, panels, panels.moving, map, op),
                     }
                 }
