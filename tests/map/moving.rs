@@ -120,16 +120,16 @@ fn sets_of_six() {
 /// Repeated views stay along all axes; what is no plain number stays beside them.
 #[test]
 fn operands_that_all_stay() {
+    let (one, wrapped) = (Array1::from_elem(1, 3_i64), Array1::from_elem(1, Wrapped(5)));
+    let rows = Array2::from_shape_vec((31, 1), (0..31).collect()).unwrap();
     for len in [8, 11, 40] {
-        let (one, rows) = (Array1::from_elem(1, 3.0_f32), Array2::from_shape_fn((31, 1), |(i, _)| i as f32));
-        let (repeated, wrapped) = (one.broadcast_to((31, len)).unwrap(), Array1::from_elem(1, Wrapped(5)));
-        let expected = Array2::from_shape_fn((31, len), |(i, _)| i as f32 + 8.0);
-        let three = fused((&repeated, &rows, &wrapped), |x, y, w: &Wrapped| x + y + w.0 as f32);
-        let five = fused((&repeated, &rows, &one, &one, &wrapped), |x, y, a, b, w: &Wrapped| {
-            x + y + w.0 as f32 + (a - b)
-        });
-        assert_eq!(three.reduce_axes([], 0.0, f32::max).unwrap(), expected);
-        assert_eq!(five.reduce_axes([], 0.0, f32::max).unwrap(), expected);
+        let repeated = one.broadcast_to((31, len)).unwrap();
+        let expected = rows.broadcast((31, len)).unwrap().mapv(|row: i64| row + 8);
+        let three = fused((&repeated, &rows, &wrapped), |x, y, w: &Wrapped| x + y + w.0);
+        let five =
+            fused((&repeated, &rows, &one, &one, &wrapped), |x, y, a, b, w: &Wrapped| x + y + w.0 + (a - b));
+        assert_eq!(three.reduce_axes([], 0, i64::max).unwrap(), expected);
+        assert_eq!(five.reduce_axes([], 0, i64::max).unwrap(), expected);
         assert_eq!(five.sum_axes(1).unwrap(), expected.sum_axis(Axis(1)));
     }
 }
