@@ -57,7 +57,7 @@ impl ErasedNest {
                 (*l, outer) = (*inner, others);
             }
         }
-        block.set_moving(&self.operands.sizes, self.operands.count, self.operands.info);
+        block.set_moving(&self.operands.sizes, self.operands.info);
         (block, outer)
     }
 
@@ -213,7 +213,7 @@ impl Block {
         // one by one, the fewest elements are combined sooner
         let is_few = total <= ONE_BY_ONE && self.steps.len > 1;
         if self.row.len >= NARROW && self.row.strides[0] == size && !is_few {
-            self.set_moving(&info.sizes, count, info);
+            self.set_moving(&info.sizes, info);
         }
         // few steps or rows: the error of a sum is small
         let are_few = total <= most && total / outputs <= most_of_lane;
@@ -273,10 +273,10 @@ impl Block {
 
     /// Finds the inputs that move along a row. The output has size 0 where it is not known yet.
     #[inline]
-    fn set_moving(&mut self, sizes: &[usize; OPERANDS], count: usize, info: &ElementInfo) {
+    fn set_moving(&mut self, sizes: &[usize; OPERANDS], info: &ElementInfo) {
         let (strides, mut moving) = (&self.row.strides, InputSet::NONE);
         let mut is_contiguous = sizes[0] == 0 || strides[0] == sizes[0].cast_signed();
-        for k in (1..count).filter(|&k| strides[k] != 0) {
+        for k in (1..=info.count).filter(|&k| strides[k] != 0) {
             moving.insert(k);
             is_contiguous &= strides[k] == sizes[k].cast_signed();
         }

@@ -158,8 +158,8 @@ pub struct ElementInfo {
 }
 
 impl ElementInfo {
-    /// Whether there is a row loop along which these inputs move and the others stay: of any inputs if those that stay are plain
-    /// numbers, which are repeated.
+    /// Whether there is a row loop along which these inputs move and the others stay: of none, of those with a loop of their own, and of
+    /// any if those that stay are plain numbers, which are repeated.
     #[inline]
     pub(super) fn has_row(&self, moving: InputSet) -> bool {
         let stays = !moving.0 & !(u8::MAX << self.count);

@@ -9,7 +9,7 @@ use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec, Slots, Written
 use crate::kernel::nest::{Dropped, ErasedNest, Loop, NARROW, Nest, Reduction, Way, is_worth_halving};
 use crate::kernel::threads::GRAIN;
 
-/// The loop to halve until a nest that has no outputs is one block; `None` if it is one.
+/// The loop to halve until a nest that has no outputs is one block; `None` if it is one, and then no input is to be copied.
 pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>, way: Way) -> Option<usize> {
     let loops = nest.loops();
     // a reduction that may end early is halved down to blocks, along every loop

@@ -216,17 +216,17 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     }
 }
 
-/// The sum of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets, until so many sums are final.
+/// The sum of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets, until `enough` of them are final.
 #[inline(always)]
 fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     op: O,
     mut rows: impl Iterator<Item = &'r [A; N]>,
-    most: usize,
+    enough: usize,
 ) -> [A; N] {
     let mut sums = rows.next().expect("a row").clone();
     add_rows(op, &mut sums, rows.by_ref().take(ROUNDS - 1));
     while let Some(first) = rows.next() {
-        if O::IS_FINAL.is_some_and(|is_final| sums.iter().filter(|sum| is_final(sum)).count() >= most) {
+        if O::IS_FINAL.is_some_and(|is_final| sums.iter().filter(|sum| is_final(sum)).count() >= enough) {
             break;
         }
         let mut more = first.clone();

@@ -216,7 +216,7 @@ fn store_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut 
     let inputs = nest.inputs(&mut erased).turned();
     let way = inputs.way();
     // most often, all is one block, whose results need no `Vec`
-    if inputs.to_copy().1 == 0 && place_to_halve(&inputs, way).is_none() {
+    if place_to_halve(&inputs, way).is_none() {
         return nest.store_results(&results(inputs, way, memory));
     }
     nest.store_results(&reduce_half(inputs, memory))
