@@ -132,12 +132,6 @@ pub(crate) struct SliceVec<'m, A> {
     len: usize,
 }
 
-/// A fold of a lane to its result. Not a closure: the compiler may not inline one, and then it is not compiled for the CPU.
-pub(crate) trait FoldLane<A> {
-    /// Must be `inline(always)`.
-    fn fold(&self, lane: &[A]) -> A;
-}
-
 impl<'m, A> SliceVec<'m, A> {
     #[inline(always)]
     fn of(lines: &'m mut [Line], len: usize) -> Self {
@@ -227,20 +221,6 @@ impl<'m, A> SliceVec<'m, A> {
         let count = elements.len() / len;
         // writes all of them: there are `count` groups
         write(self.spare(count), elements, len, fold);
-        self.len += count;
-    }
-
-    /// Appends the result of each lane of `len` elements.
-    ///
-    /// # Panics
-    /// If the memory is too small.
-    #[inline(always)]
-    pub(crate) fn extend_by_lanes(&mut self, elements: &[A], len: usize, fold: &impl FoldLane<A>) {
-        let count = elements.len() / len;
-        // writes all of them: there are `count` lanes
-        for (place, lane) in self.spare(count).iter_mut().zip(elements.chunks_exact(len)) {
-            place.write(fold.fold(lane));
-        }
         self.len += count;
     }
 }

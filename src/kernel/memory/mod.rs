@@ -8,7 +8,7 @@
 mod buffer;
 mod reserved;
 
-pub(crate) use buffer::{Buffer, FoldLane, Scratch, SliceVec, Slots, Written};
+pub(crate) use buffer::{Buffer, Scratch, SliceVec, Slots, Written};
 pub(crate) use reserved::{AxisOrder, Reserved, StridedSlots, signed, strides};
 
 /// A list on the stack, or on the heap once it has more than `N` items.

@@ -11,7 +11,7 @@ use crate::kernel::nest::{AxisSelection, Cloned, FoldLoops, Inputs, MapElement, 
 use crate::kernel::operation::Plus;
 use crate::kernel::reduce::{fold_of, into};
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array, ArrayRef, ArrayView2, ArrayViewMut2, Axis, CowArray, Dimension, LinalgScalar, Slice};
+use ndarray::{Array, ArrayRef, ArrayView2, ArrayViewMut2, Axis, CowArray, Dimension, LinalgScalar};
 
 /// Two matrices and their product.
 pub(super) struct Product<'m, T> {
@@ -31,10 +31,6 @@ impl<T: LinalgScalar> Product<'_, T> {
         ensure(fits, "matrices whose sizes do not go together");
         if terms == 0 || self.out.is_empty() {
             self.out.fill(T::zero());
-        } else if rows > 1 && self.a.strides()[0] == 0 {
-            self.once(0);
-        } else if columns > 1 && self.b.strides()[1] == 0 {
-            self.once(1);
         } else if terms > 1 && self.a.strides()[1] == 0 && self.b.strides()[0] == 0 {
             self.equal_terms();
         } else if suits_library::<T>([rows, terms, columns]) {
@@ -76,14 +72,6 @@ impl<T: LinalgScalar> Product<'_, T> {
     fn turned(self) -> Self {
         let (a, b) = (self.b.reversed_axes(), self.a.reversed_axes());
         Self { a, b, out: self.out.reversed_axes(), is_turned: !self.is_turned, ..self }
-    }
-
-    /// Computes the first of equal rows (0) or columns (1), and copies it to the others.
-    fn once(mut self, axis: usize) {
-        [&mut self.a, &mut self.b][axis].slice_axis_inplace(Axis(axis), Slice::from(..1));
-        let (mut first, mut others) = self.out.split_at(Axis(axis), 1);
-        Product { out: first.view_mut(), ..self }.compute();
-        others.assign(&first);
     }
 
     fn equal_terms(mut self) {

@@ -20,7 +20,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::kernel::memory::{CACHE_LINE, FoldLane, SliceVec};
+use crate::kernel::memory::{CACHE_LINE, SliceVec};
 use crate::kernel::nest::{Fold, FoldLoops, GROUP_ROWS, NARROW, ROUNDS, WIDE};
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::{Work, dispatch_or};
@@ -281,15 +281,6 @@ fn add_each<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     }
 }
 
-struct ByAccumulators<O, const N: usize>(O);
-
-impl<A: Clone, O: Operation<A>, const N: usize> FoldLane<A> for ByAccumulators<O, N> {
-    #[inline(always)]
-    fn fold(&self, elements: &[A]) -> A {
-        lane::<A, O, N>(self.0, elements)
-    }
-}
-
 struct Lanes<'r, 'm, A, O> {
     op: O,
     elements: &'r [A],
@@ -316,13 +307,13 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
             8 => to.extend_by_groups(elements, 8, &|g: &[A]| group::<A, O, 8>(op, g)),
             // two vectors, of which a short lane fills one
             64.. if const { size_of::<A>() == 1 } => {
-                to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
+                to.extend_by_groups(elements, len, &|l: &[A]| lane::<A, O, 64>(op, l))
             }
             // eight vectors; maxima of f32 take 0.9 of the time by four
             _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
-                to.extend_by_lanes(elements, len, &ByAccumulators::<O, 64>(op));
+                to.extend_by_groups(elements, len, &|l: &[A]| lane::<A, O, 64>(op, l))
             }
-            _ => to.extend_by_lanes(elements, len, &ByAccumulators::<O, 32>(op)),
+            _ => to.extend_by_groups(elements, len, &|l: &[A]| lane::<A, O, 32>(op, l)),
         }
     }
 }
