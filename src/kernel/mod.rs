@@ -64,7 +64,7 @@
 //! | at most 4 KiB, or 4,096 of contiguous inputs, in that order | in order: one block of a nest that is not arranged |
 //! | others | a nest, arranged and halved, each part in one of the following ways |
 //! | stored and contiguous in the order of the loops, in lanes, or in rows of up to 2 KiB | in place |
-//! | other rows of [`NARROW`](nest::NARROW) or more, and lanes of a cache line or more, with a row loop, of up to 16 bytes | along panels |
+//! | other rows of [`NARROW`](nest::NARROW) or more, and lanes of a cache line or more, with a row loop; stored elements of up to 16 bytes, others of up to 64 | along panels |
 //! | everything else | in place if it can be, or through a buffer |
 //!
 //! Panels and folds are two systems, because a panel reads operands at any strides and is compiled for each closure, while a fold

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
-use core::slice;
+use core::slice::{self, ChunksExact};
 
 /// Memory for one element of the array or buffer with the brand `'s`.
 #[repr(transparent)]
@@ -205,22 +205,34 @@ impl<'m, A> SliceVec<'m, A> {
         self.len += elements.len();
     }
 
-    /// Appends the result of each group of `len` elements. The loop over groups is vectorised.
+    /// Appends the result of each group of `len` elements. The loop over groups is vectorised. `fold` is a function, not a closure: the
+    /// compiler may not inline one, and then it is not compiled for the CPU.
     ///
     /// # Panics
     /// If the memory is too small.
     #[inline(always)]
-    pub(crate) fn extend_by_groups(&mut self, elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
+    pub(crate) fn extend_by_groups<O: Copy>(
+        &mut self,
+        elements: &[A],
+        len: usize,
+        op: O,
+        fold: impl Fn(O, &[A]) -> A,
+    ) {
         // Slices as parameters: LLVM knows that they do not alias, and vectorises.
-        #[inline]
-        fn write<A>(spare: &mut [MaybeUninit<A>], elements: &[A], len: usize, fold: &impl Fn(&[A]) -> A) {
-            for (place, group) in spare.iter_mut().zip(elements.chunks_exact(len)) {
-                place.write(fold(group));
+        #[inline(always)]
+        fn write<A, O: Copy>(
+            spare: &mut [MaybeUninit<A>],
+            groups: ChunksExact<'_, A>,
+            op: O,
+            fold: impl Fn(O, &[A]) -> A,
+        ) {
+            for (place, group) in spare.iter_mut().zip(groups) {
+                place.write(fold(op, group));
             }
         }
         let count = elements.len() / len;
         // writes all of them: there are `count` groups
-        write(self.spare(count), elements, len, fold);
+        write(self.spare(count), elements.chunks_exact(len), op, fold);
         self.len += count;
     }
 }

@@ -47,7 +47,7 @@ pub(crate) unsafe trait FillsOf<A, E>: Rows {}
 
 /// Loops that compute elements `A` from those of the inputs. As [`Rows`], they write these to slots.
 pub(crate) trait ElementLoops<A>: Rows {
-    /// Combines the elements of panels. Does nothing unless [`fits_panels`] holds.
+    /// Combines the elements of panels. Does nothing unless they [can leak](can_leak).
     ///
     /// # Safety
     /// As for [`Elements::panels`].
@@ -63,7 +63,7 @@ pub(crate) trait ElementLoops<A>: Rows {
 /// [`ElementLoops`] for inputs with elements `E`.
 ///
 /// # Safety
-/// The object has these types. `rows` writes each slot, and `panels` each sum if [`fits_panels`] holds.
+/// The object has these types. `rows` writes each slot, and `panels` each sum if elements [can leak](can_leak).
 pub(crate) unsafe trait ElementLoopsOf<A, E>: ElementLoops<A> {}
 
 /// A closure that is called through a shared reference.
@@ -238,7 +238,9 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
     unsafe fn rows(&self, block: &Block) {
         match block.moving {
             Some(moving)
-                if const { fits_panels::<A>() } && block.row.len >= NARROW && block.rounds.len == 1 =>
+                if const { can_leak::<A>() && size_of::<A>() <= 16 }
+                    && block.row.len >= NARROW
+                    && block.rounds.len == 1 =>
             {
                 // a sum of one row is a copy of its elements
                 let loops = PanelLoops { outside: block.rows, neighbours: block.row, moving };
@@ -274,7 +276,7 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Element
     for MapReduce<M, A, E, O>
 {
     unsafe fn panels(&self, at: &Pointers, panels: &Panels<'_>) {
-        if const { fits_panels::<A>() } {
+        if const { can_leak::<A>() } {
             let &Self { map, op, .. } = self;
             // SAFETY: As the caller promises.
             let one_by_one = || unsafe {
@@ -313,11 +315,6 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>, const N
         // SAFETY: See the field.
         unsafe { E::panels::<A, M, O, N>(self.at, self.panels, &mut map, op) };
     }
-}
-
-/// Whether accumulators of this type fit into registers, and [`ElementLoops`] combine panels of it.
-pub(super) const fn fits_panels<A>() -> bool {
-    can_leak::<A>() && size_of::<A>() <= 16
 }
 
 /// Whether partial results may be leaked, and a block holds several of them.

@@ -1,6 +1,6 @@
 //! Reductions of a source, and where their results go.
 
-use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, fits_panels};
+use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, can_leak};
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
 use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_dense, is_worth_halving, steps};
@@ -254,7 +254,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// How the elements are combined.
     #[inline]
     pub(crate) fn way(&self) -> Way {
-        let has_panels = const { fits_panels::<A>() } && self.pass.source.prepare.is_none();
+        // folds of large stored elements take half the time of panels
+        let is_large = size_of::<A>() > 16 && self.pass.source.is_stored();
+        let has_panels = const { can_leak::<A>() } && !is_large && self.pass.source.prepare.is_none();
         self.erased.way(size_of::<A>(), self.is_stored(), has_panels)
     }
 
@@ -276,7 +278,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
         let out = (slots.start().cast(), len, size_of::<A>());
         // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written:
-        // with this way, `fits_panels` holds.
+        // with this way, elements can leak.
         unsafe {
             self.erased.for_each_sums(sum_loop, out, &mut |at, panels| element_loops.panels(at, panels));
             Written::new(len)

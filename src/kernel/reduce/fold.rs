@@ -297,23 +297,21 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
         match len {
             1 => to.extend(elements),
             // the compiler vectorises across short lanes of constant length, by shuffles
-            ..=8 if const { !O::IS_INLINED } => to.extend_by_groups(elements, len, &|g: &[A]| pairs(op, g)),
-            2 => to.extend_by_groups(elements, 2, &|g: &[A]| group::<A, O, 2>(op, g)),
-            3 => to.extend_by_groups(elements, 3, &|g: &[A]| group::<A, O, 3>(op, g)),
-            4 => to.extend_by_groups(elements, 4, &|g: &[A]| group::<A, O, 4>(op, g)),
-            5 => to.extend_by_groups(elements, 5, &|g: &[A]| group::<A, O, 5>(op, g)),
-            6 => to.extend_by_groups(elements, 6, &|g: &[A]| group::<A, O, 6>(op, g)),
-            7 => to.extend_by_groups(elements, 7, &|g: &[A]| group::<A, O, 7>(op, g)),
-            8 => to.extend_by_groups(elements, 8, &|g: &[A]| group::<A, O, 8>(op, g)),
+            ..=8 if const { !O::IS_INLINED } => to.extend_by_groups(elements, len, op, pairs),
+            2 => to.extend_by_groups(elements, 2, op, group::<A, O, 2>),
+            3 => to.extend_by_groups(elements, 3, op, group::<A, O, 3>),
+            4 => to.extend_by_groups(elements, 4, op, group::<A, O, 4>),
+            5 => to.extend_by_groups(elements, 5, op, group::<A, O, 5>),
+            6 => to.extend_by_groups(elements, 6, op, group::<A, O, 6>),
+            7 => to.extend_by_groups(elements, 7, op, group::<A, O, 7>),
+            8 => to.extend_by_groups(elements, 8, op, group::<A, O, 8>),
             // two vectors, of which a short lane fills one
-            64.. if const { size_of::<A>() == 1 } => {
-                to.extend_by_groups(elements, len, &|l: &[A]| lane::<A, O, 64>(op, l))
-            }
+            64.. if const { size_of::<A>() == 1 } => to.extend_by_groups(elements, len, op, lane::<A, O, 64>),
             // eight vectors; maxima of f32 take 0.9 of the time by four
             _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
-                to.extend_by_groups(elements, len, &|l: &[A]| lane::<A, O, 64>(op, l))
+                to.extend_by_groups(elements, len, op, lane::<A, O, 64>)
             }
-            _ => to.extend_by_groups(elements, len, &|l: &[A]| lane::<A, O, 32>(op, l)),
+            _ => to.extend_by_groups(elements, len, op, lane::<A, O, 32>),
         }
     }
 }
