@@ -190,7 +190,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             while done < width {
                 let again = (done + N).saturating_sub(width);
                 let rows = rows[done - again..].chunks(width).filter_map(|row| row.first_chunk::<N>());
-                let sums = sum_rounds(op, rows, N);
+                let sums = sum_rounds(op, rows);
                 // a call to copy memory, unless the number of elements is constant
                 if again == 0 {
                     to.extend(&sums);
@@ -208,7 +208,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
         let Self { op, elements, len, to, .. } = self;
         for group in elements.chunks_exact(len) {
             let (rows, rest) = rows_of::<A, N>(group);
-            let mut sums = sum_rounds(op, rows, N);
+            let mut sums = sum_rounds(op, rows);
             halve(op, &mut sums, W);
             rest.chunks_exact(W).for_each(|row| add_chunk(op, &mut sums[..W], row));
             to.extend(&sums[..W]);
@@ -216,17 +216,16 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     }
 }
 
-/// The sum of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets, until `enough` of them are final.
+/// The sum of rows. [`ROUNDS`] of them are added to one set of sums, and then these sets, until all of them are final.
 #[inline(always)]
 fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     op: O,
     mut rows: impl Iterator<Item = &'r [A; N]>,
-    enough: usize,
 ) -> [A; N] {
     let mut sums = rows.next().expect("a row").clone();
     add_rows(op, &mut sums, rows.by_ref().take(ROUNDS - 1));
     while let Some(first) = rows.next() {
-        if O::IS_FINAL.is_some_and(|is_final| sums.iter().filter(|sum| is_final(sum)).count() >= enough) {
+        if O::IS_FINAL.is_some_and(|is_final| sums.iter().all(is_final)) {
             break;
         }
         let mut more = first.clone();
@@ -305,6 +304,7 @@ impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
             6 => to.extend_by_groups(elements, 6, op, group::<A, O, 6>),
             7 => to.extend_by_groups(elements, 7, op, group::<A, O, 7>),
             8 => to.extend_by_groups(elements, 8, op, group::<A, O, 8>),
+            16.. if const { O::IS_FINAL.is_some() } => to.extend_by_groups(elements, len, op, until_final),
             // two vectors, of which a short lane fills one
             64.. if const { size_of::<A>() == 1 } => to.extend_by_groups(elements, len, op, lane::<A, O, 64>),
             // eight vectors; maxima of f32 take 0.9 of the time by four
@@ -340,12 +340,25 @@ fn pairs<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
     op.apply(of(first), of(second))
 }
 
+/// Reduces a lane, part by part, until the result is final. LLVM vectorises this loop of such operations.
+#[inline(always)]
+fn until_final<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
+    let mut result = elements[0].clone();
+    for part in elements.chunks(ROUNDS * CACHE_LINE) {
+        result = add_one_by_one(op, result, part);
+        if O::IS_FINAL.is_some_and(|is_final| is_final(&result)) {
+            break;
+        }
+    }
+    result
+}
+
 /// Reduces a lane, with several accumulators if it is long enough.
 #[inline(always)]
 fn lane<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     let (mut eight, rest) = if elements.len() >= N {
         let (rows, rest) = rows_of::<A, N>(elements);
-        let mut sums = sum_rounds(op, rows, 1);
+        let mut sums = sum_rounds(op, rows);
         halve(op, &mut sums, NARROW);
         (core::array::from_fn(|i| sums[i].clone()), rest)
     } else if let Some((first, rest)) = elements.split_first_chunk() {
