@@ -6,7 +6,7 @@
 
 use super::cut::{Block, advance};
 use super::gather::gather_of;
-use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers};
+use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers, WIDE};
 use super::operands::{DenseAxes, RawInputs, RawOutput, StridedAxes};
 use super::panels::Panels;
 use crate::kernel::ensure;
@@ -241,7 +241,7 @@ unsafe fn combine<
 ) {
     // local copies: LLVM knows that writes to the output do not change them
     let (mut first_at, panel_strides, step_strides) = (*at, *panels.panel_strides, *panels.step_strides);
-    let (count, steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
+    let (count, mut steps, is_added, overlap) = (panels.count, panels.steps, panels.is_added, panels.overlap);
     let mut memory = [const { MaybeUninit::<[u128; N]>::uninit() }; OPERANDS];
     // one pointer for all copies: another one would invalidate those to copies that are kept
     let copies = memory.as_mut_ptr().cast();
@@ -281,6 +281,11 @@ unsafe fn combine<
                     true if const { N == NARROW } && i < overlap => (*out).clone(),
                     true => op.apply((*out).clone(), sum),
                 });
+            }
+            // the result of the lane is known
+            let is_final = |is_final: fn(&A) -> bool| sums.iter().any(|sum| is_final(sum.assume_init_ref()));
+            if const { N == WIDE } && panels.is_lane && O::IS_FINAL.is_some_and(is_final) {
+                steps = 1;
             }
         }
         advance(&mut first_at, &panel_strides, E::COUNT);

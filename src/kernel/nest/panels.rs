@@ -83,6 +83,8 @@ pub(crate) struct Panels<'p> {
     pub(super) is_added: bool,
     /// The number of first neighbours that the panel before has too. They are not added to the output again.
     pub(super) overlap: usize,
+    /// Whether all panels are parts of one lane.
+    pub(super) is_lane: bool,
 }
 
 impl Panels<'_> {
@@ -114,6 +116,7 @@ impl PanelLoops {
             step_strides: &Loop::ONE_STEP.strides,
             is_added: false,
             overlap: 0,
+            is_lane: false,
         }
     }
 
@@ -194,7 +197,16 @@ impl PanelLoops {
             let count = at_once(len, parts > 0, self.outside.len - done);
             let panels = || Panels { count, width, step_strides: &wide_strides, ..self.panels() };
             if parts > 0 {
-                then(&at, &Panels { count: parts, panel_strides: &part_strides, steps: ROUNDS, ..panels() });
+                then(
+                    &at,
+                    &Panels {
+                        count: parts,
+                        panel_strides: &part_strides,
+                        steps: ROUNDS,
+                        is_lane: true,
+                        ..panels()
+                    },
+                );
             }
             if steps > 0 {
                 let place = [parts * width, parts * ROUNDS * width];
