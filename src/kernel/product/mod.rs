@@ -4,7 +4,7 @@
 //!
 //! | way | for | order of addition |
 //! |---|---|---|
-//! | packed | contiguous operands of small matrices, in one call for all: of 2 to 7 rows and columns, and such with a vector; *narrow*, a column of fewer than 64 terms; *tiles* of each; *dots*, pairs of vectors | in the order of the terms; as tiles; dots pairwise |
+//! | packed | contiguous operands of small matrices, in one call for all: of 2 to 7 rows and columns, and such with a vector; *narrow*, a column of fewer than 64 terms; *tiles* of each; *dots*, pairs of vectors | in the order of the terms; as tiles; dots of up to 2^12 terms in 32 sums |
 //! | sums | one term, for vectors with gaps or that broadcast; few multiplications with gaps; other pairs of vectors; matrices of 64 terms or more with vectors; one matrix with gaps and a vector: sums of a closure's results, which need no copies | that of sums: pairwise |
 //! | copied | small matrices with gaps: some at a time are packed in copies | as packed |
 //! | joined | everything else: the largest matrices that strides allow, one after the other | see below |

@@ -5,7 +5,6 @@
 use super::sides::{TERMS, sides};
 use super::tiles::Matrices;
 use crate::kernel::memory::List;
-use crate::kernel::nest::{ROUNDS, WIDE};
 use crate::kernel::simd::{Work, dispatch_or};
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension, LinalgScalar};
@@ -178,28 +177,8 @@ pub(super) struct Dots;
 impl<T: LinalgScalar> Multiply<T> for Dots {
     #[inline(always)]
     fn multiply(_: [usize; 3], x: &[T], y: &[T], out: &mut [T]) {
-        out[0] = Dot(x, &y[..x.len()]).run();
+        out[0] = dot(x, &y[..x.len()]);
     }
-}
-
-/// Two vectors of one length.
-struct Dot<'v, T>(&'v [T], &'v [T]);
-
-impl<T: LinalgScalar> Work for Dot<'_, T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn run(self) -> T {
-        if self.0.len() > ROUNDS * WIDE { pairwise(self) } else { dot(self.0, self.1) }
-    }
-}
-
-/// The product of long vectors: the sum of the products of their halves.
-#[inline(never)]
-fn pairwise<T: LinalgScalar>(Dot(x, y): Dot<'_, T>) -> T {
-    let middle = (x.len() / 2).next_multiple_of(ROUNDS * WIDE);
-    let ((low_x, high_x), (low_y, high_y)) = (x.split_at(middle), y.split_at(middle));
-    dispatch_or(Dot(low_x, low_y), Work::run) + dispatch_or(Dot(high_x, high_y), Work::run)
 }
 
 /// The sum of products.
