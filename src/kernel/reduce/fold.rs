@@ -178,7 +178,7 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
 impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
     /// Whether rows of three elements have accumulators, in another order than columns: on every CPU.
     fn has_accumulators(&self) -> bool {
-        self.width == 3 && self.len >= 2 * ACCUMULATORS
+        self.width == 3 && self.len >= ACCUMULATORS
     }
 
     /// Adds rows of at least `N` elements, `N` elements of each in registers. The last of them overlap with those before.
