@@ -3,7 +3,7 @@
 use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, can_leak};
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
-use super::loops::{ErasedNest, InputSet, Nest, ONE_BY_ONE, Steps, is_dense, is_worth_halving, steps};
+use super::loops::{ErasedNest, InputSet, Loops, Nest, ONE_BY_ONE, is_dense, is_worth_halving, steps};
 use super::operands::{DenseAxes, Dropped, RawOutput, standard_len};
 use super::panels::Way;
 use super::passes::{ReadsNest, RowPass, ShapePass};
@@ -322,30 +322,24 @@ pub(crate) fn reduce_owned<A: Clone>(
         return;
     }
     erased.arrange(1);
-    let mut tile = Steps::new();
-    for l in &*erased.loops {
-        tile.push(if l.kept { 1 } else { l.len });
-    }
-    erased.for_each_tile(&tile, &mut |part, lanes| {
-        for_each_index(lanes, &{ part.operands.at }, &mut |first| {
-            part.operands.at = *first;
-            let mut total = None;
-            part.inputs(&mut ErasedNest::new()).for_each_block(&mut |block| {
-                block.for_each(&block.at, source.inputs().info.count, |at| {
-                    // SAFETY: The source's loops have the types of its inputs.
-                    let mut element = unsafe { element_loops.one(at) };
-                    source.prepare(slice::from_mut(&mut element));
-                    total = Some(match total.take() {
-                        None => element,
-                        Some(total) => source.fold().apply(total, element),
-                    });
-                });
+    let [mut kept, mut lane] = [(); 2].map(|()| Loops::from_slice(&erased.loops));
+    kept.retain(|l| l.kept);
+    lane.retain(|l| !l.kept);
+    for_each_index(&kept, &erased.operands.at, &mut |first| {
+        let mut total = None;
+        for_each_index(&lane, first, &mut |at| {
+            // SAFETY: The source's loops have the types of its inputs.
+            let mut element = unsafe { element_loops.one(at) };
+            source.prepare(slice::from_mut(&mut element));
+            total = Some(match total.take() {
+                None => element,
+                Some(total) => source.fold().apply(total, element),
             });
-            if let Some(total) = total {
-                // SAFETY: By the invariant, this is an element of the output.
-                store(unsafe { &mut *first[0].cast::<A>() }, total);
-            }
         });
+        if let Some(total) = total {
+            // SAFETY: By the invariant, this is an element of the output.
+            store(unsafe { &mut *first[0].cast::<A>() }, total);
+        }
     });
 }
 
