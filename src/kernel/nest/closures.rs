@@ -372,11 +372,9 @@ pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
     /// Adds a row to sums: an element to each of the first ones.
     fn add_row(&self, sums: &mut [A], row: &[A]);
 
-    /// Appends the sum of rows of `width` elements for each group of `len` elements, without what is left of a group.
+    /// Appends the sum of rows of `width` elements for each group of `len` elements, without what is left of a group. Groups of rows
+    /// of one element are lanes.
     fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>);
-
-    /// Appends the results of lanes of `len` elements.
-    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>);
 }
 
 /// The loops of an operation on the elements of an array. On a CPU that is found to have no AVX2, they call the operation for each

@@ -142,7 +142,7 @@ impl<'a, A: Clone> Source<'a, A> {
             let is_block = len <= SMALL_NEST.min(BLOCK_BYTES / size_of::<A>());
             let (elements, mut memory) = (self.as_slice().filter(|_| is_block)?, Buffer::<1>::new());
             let mut results = memory.vec(1);
-            self.fold.lanes(elements, len, &mut results);
+            self.fold.sum_rows(elements, len, 1, &mut results);
             return results.first().cloned();
         }
         let mut result = MaybeUninit::<A>::uninit();

@@ -49,16 +49,11 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
         let work = SumRows { op: self.op, elements, len, width, to };
         dispatch_or(work, |SumRows { op, elements, len, width, to }| {
             let rows = SumRows { op: NotInlined(op), elements, len, width, to };
-            if rows.has_accumulators() {
-                return rows.by_accumulators::<ACCUMULATORS, 3>();
+            match width {
+                1 => rows.lanes(),
+                3 if rows.has_accumulators() => rows.by_accumulators::<ACCUMULATORS, 3>(),
+                _ => rows.by_columns::<1>(),
             }
-            rows.by_columns::<1>();
-        });
-    }
-
-    fn lanes(&self, elements: &[A], len: usize, to: &mut SliceVec<'_, A>) {
-        dispatch_or(Lanes { op: self.op, elements, len, to }, |Lanes { op, elements, len, to }| {
-            Lanes { op: NotInlined(op), elements, len, to }.run();
         });
     }
 }
@@ -89,7 +84,7 @@ pub(super) fn fold<A: Clone>(
 ) {
     match *axes {
         [] | [(_, true)] => to.extend(elements),
-        [(len, false)] | [(_, true), (len, false)] => op.lanes(elements, len, to),
+        [(len, false)] | [(_, true), (len, false)] => op.sum_rows(elements, len, 1, to),
         [(rows, false), (width, true)] | [(_, true), (rows, false), (width, true)] => {
             sum_groups(op, elements, [rows, width], to, scratch);
         }
@@ -170,15 +165,42 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
             4.. if O::IS_PLUS => self.by_columns::<4>(),
             3 if self.has_accumulators() => self.by_accumulators::<ACCUMULATORS, 3>(),
             2.. if O::IS_PLUS => self.by_columns::<2>(),
+            1 => self.lanes(),
             _ => self.by_columns::<1>(),
         }
     }
 }
 
 impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
+    /// Reduces rows of one element: lanes.
+    #[inline(always)]
+    fn lanes(self) {
+        let Self { op, elements, len, to, .. } = self;
+        match len {
+            1 => to.extend(elements),
+            // the compiler vectorises across short lanes of constant length, by shuffles
+            ..=8 if const { !O::IS_INLINED } => to.extend_by_groups(elements, len, op, pairs),
+            2 => to.extend_by_groups(elements, 2, op, group::<A, O, 2>),
+            3 => to.extend_by_groups(elements, 3, op, group::<A, O, 3>),
+            4 => to.extend_by_groups(elements, 4, op, group::<A, O, 4>),
+            5 => to.extend_by_groups(elements, 5, op, group::<A, O, 5>),
+            6 => to.extend_by_groups(elements, 6, op, group::<A, O, 6>),
+            7 => to.extend_by_groups(elements, 7, op, group::<A, O, 7>),
+            8 => to.extend_by_groups(elements, 8, op, group::<A, O, 8>),
+            16.. if const { O::IS_FINAL.is_some() } => to.extend_by_groups(elements, len, op, until_final),
+            // two vectors, of which a short lane fills one
+            64.. if const { size_of::<A>() == 1 } => to.extend_by_groups(elements, len, op, lane::<A, O, 64>),
+            // eight vectors; maxima of f32 take 0.9 of the time by four
+            _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
+                to.extend_by_groups(elements, len, op, lane::<A, O, 64>)
+            }
+            _ => to.extend_by_groups(elements, len, op, lane::<A, O, 32>),
+        }
+    }
+
     /// Whether rows of three elements have accumulators, in another order than columns: on every CPU.
     fn has_accumulators(&self) -> bool {
-        self.width == 3 && self.len >= ACCUMULATORS
+        self.len >= ACCUMULATORS
     }
 
     /// Adds rows of at least `N` elements, `N` elements of each in registers. The last of them overlap with those before.
@@ -277,42 +299,6 @@ fn add_each<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     match &mut sums[..] {
         [sum] => rows.for_each(|row| *sum = op.apply(sum.clone(), row[0].clone())),
         sums => rows.for_each(|row| add_chunk(op, sums, row)),
-    }
-}
-
-struct Lanes<'r, 'm, A, O> {
-    op: O,
-    elements: &'r [A],
-    len: usize,
-    to: &'r mut SliceVec<'m, A>,
-}
-
-impl<A: Clone, O: Operation<A>> Work for Lanes<'_, '_, A, O> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { op, elements, len, to } = self;
-        match len {
-            1 => to.extend(elements),
-            // the compiler vectorises across short lanes of constant length, by shuffles
-            ..=8 if const { !O::IS_INLINED } => to.extend_by_groups(elements, len, op, pairs),
-            2 => to.extend_by_groups(elements, 2, op, group::<A, O, 2>),
-            3 => to.extend_by_groups(elements, 3, op, group::<A, O, 3>),
-            4 => to.extend_by_groups(elements, 4, op, group::<A, O, 4>),
-            5 => to.extend_by_groups(elements, 5, op, group::<A, O, 5>),
-            6 => to.extend_by_groups(elements, 6, op, group::<A, O, 6>),
-            7 => to.extend_by_groups(elements, 7, op, group::<A, O, 7>),
-            8 => to.extend_by_groups(elements, 8, op, group::<A, O, 8>),
-            16.. if const { O::IS_FINAL.is_some() } => to.extend_by_groups(elements, len, op, until_final),
-            // two vectors, of which a short lane fills one
-            64.. if const { size_of::<A>() == 1 } => to.extend_by_groups(elements, len, op, lane::<A, O, 64>),
-            // eight vectors; maxima of f32 take 0.9 of the time by four
-            _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
-                to.extend_by_groups(elements, len, op, lane::<A, O, 64>)
-            }
-            _ => to.extend_by_groups(elements, len, op, lane::<A, O, 32>),
-        }
     }
 }
 
