@@ -16,7 +16,7 @@
 //! | equal terms | both factors have stride 0 along the terms | in pairs |
 //! | library | `f32` and `f64`, from 2^12 multiplications on, no side below 8, or contiguous rows with others: `ndarray::linalg` | the library's |
 //! | sums | a matrix with gaps and a vector; from 64 terms on, a matrix and a vector, or contiguous rows with up to 4 others | that of sums: pairwise |
-//! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, or as many as the root of their number, and then these sums |
+//! | tiles | everything else: 4 rows and 8 columns of the result in registers | 64 terms in their order, and these sums pairwise |
 //!
 //! *Tiles* read contiguous rows and write contiguous results: the smaller factor with gaps is copied whole, the other one and the
 //! result some rows at a time. Results are finished before they are stored, whatever panics.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::sides::TERMS;
+use alloc::vec::Vec;
 use ndarray::LinalgScalar;
 
 /// Rows of a tile.
@@ -60,26 +61,33 @@ impl<T: LinalgScalar> Matrices<'_, T> {
         let [terms, columns] = self.sides;
         let a: [&[T]; R] = core::array::from_fn(|r| &self.a[(row + r) * terms..][..terms]);
         let mut b = self.b.chunks_exact(columns);
-        // chunks, whose sums are added: the error grows with the length and with the number of chunks
-        let most = TERMS.max(terms.isqrt());
-        let mut sums = [[T::zero(); C]; R];
-        for from in (0..terms).step_by(most) {
-            let mut more = [[T::zero(); C]; R];
-            for i in from..terms.min(from + most) {
+        // sums of 2^n chunks of terms, joined like the carries of a binary counter
+        let (mut before, mut from, mut chunk) = (Vec::<[[T; C]; R]>::new(), 0, 0_usize);
+        let sums = loop {
+            let (to, mut sums) = (terms.min(from + TERMS), [[T::zero(); C]; R]);
+            for i in from..to {
                 let Some(Some(y)) = b.next().map(|b| b[column..].first_chunk::<C>()) else { return };
                 for r in 0..R {
                     for c in 0..C {
                         let product = times(a[r][i], y[c]);
-                        more[r][c] = if i == from { product } else { more[r][c] + product };
+                        sums[r][c] = if i == from { product } else { sums[r][c] + product };
                     }
                 }
             }
-            for r in 0..R {
-                for c in 0..C {
-                    sums[r][c] = if from == 0 { more[r][c] } else { sums[r][c] + more[r][c] };
+            (from, chunk) = (to, chunk + 1);
+            let joined = if from == terms { before.len() } else { chunk.trailing_zeros() as usize };
+            for former in before.drain(before.len() - joined..).rev() {
+                for r in 0..R {
+                    for c in 0..C {
+                        sums[r][c] = former[r][c] + sums[r][c];
+                    }
                 }
             }
-        }
+            if from == terms {
+                break sums;
+            }
+            before.push(sums);
+        };
         for r in 0..R {
             self.out[(row + r) * columns + column..][..C].copy_from_slice(&sums[r]);
         }
