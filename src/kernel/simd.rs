@@ -5,8 +5,6 @@
 //! - [`is_plain`] accepts only types whose bytes are all initialised and may be copied: numbers and `bool`.
 
 use core::any::TypeId;
-use core::marker::PhantomData;
-use core::mem::transmute;
 
 /// A loop that is compiled for the CPU.
 pub(crate) trait Work {
@@ -68,21 +66,5 @@ pub(crate) fn is_plain<A>() -> bool {
 /// LLVM finds the result before it inlines and optimises functions, and drops those that are not needed then.
 #[inline(always)]
 pub(crate) fn is_type<A, B: 'static>() -> bool {
-    trait Identity<B> {
-        fn is(&self) -> bool
-        where
-            Self: 'static;
-    }
-    impl<A, B: 'static> Identity<B> for PhantomData<A> {
-        #[inline]
-        fn is(&self) -> bool
-        where
-            Self: 'static,
-        {
-            TypeId::of::<A>() == TypeId::of::<B>()
-        }
-    }
-    let identity: &dyn Identity<B> = &PhantomData::<A>;
-    // SAFETY: The two types differ in the lifetime bound of the trait object only, and `is` uses no lifetime.
-    unsafe { transmute::<&dyn Identity<B>, &(dyn Identity<B> + 'static)>(identity) }.is()
+    typeid::of::<A>() == TypeId::of::<B>()
 }
