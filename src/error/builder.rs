@@ -2,7 +2,7 @@
 
 use super::caller::{Caller, RESOLVE};
 use super::shape::{Align, Shape, signed};
-use super::{BroadcastError, ErrorKind, Fault, Mark, Report};
+use super::{BroadcastError, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt::{self, Display};
 use core::mem::ManuallyDrop;
@@ -68,7 +68,8 @@ impl ErrorBuilder {
             label: None,
             subject: Box::default(),
             detail: String::new(),
-            fault: None,
+            axis: None,
+            position: None,
             sizes: Vec::new(),
             clash: None,
             marks: Vec::new(),
@@ -116,7 +117,7 @@ impl ErrorBuilder {
     /// Sets the axis at fault, the axes with a caret in the picture, and the sizes.
     #[inline(never)]
     pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[&dyn Display]) -> Self {
-        self.0.fault = Some(Fault::Axis(axis));
+        self.0.axis = Some(axis);
         self.0.marks.extend_from_slice(marks);
         for size in sizes {
             self.0.sizes.push(format!("{size}"));

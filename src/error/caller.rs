@@ -121,7 +121,7 @@ impl Report {
                 (_, "bases", _) => list(&mut text, ["", ""], operands, Some(1)),
                 (_, "targets", _) => list(&mut text, ["", ""], targets, None),
                 (_, "axes", _) => push(&mut text, &Shape::from(&self.axes).text()),
-                (_, "axis", _) => push(&mut text, &signed(self.axis().unwrap_or_default())),
+                (_, "axis", _) => push(&mut text, &signed(self.axis.unwrap_or_default())),
                 (_, "quoted", _) => push(&mut text, &format!("{:?}", self.text)),
                 _ => push(&mut text, &self.text),
             }
