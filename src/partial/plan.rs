@@ -3,7 +3,7 @@
 use super::partial_shape::list;
 use super::place::{Owner, compact};
 use super::result::result_checks;
-use super::statement::Call;
+use super::statement::Operation;
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::{ErrorBuilder, Result, caller, fail};
@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = ShapeOp::Together.infer(&mut Names::new(), Call::new(&shapes))?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), Operation::on(&shapes))?;
         Ok(Self { operands, result: None, inferred: found.results.swap_remove(0), checks: found.checks })
     }
 

@@ -4,7 +4,7 @@ use super::dim::{Dim, Span};
 use super::partial_shape::list;
 use super::place::{Clash, OwnAxis, Owner};
 use super::solver::System;
-use super::statement::{Call, Statement, check_overflow};
+use super::statement::{Operation, Statement, check_overflow};
 use super::{Check, Decision, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Result, caller, fail};
 use crate::shape::ByName;
@@ -137,7 +137,8 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>> {
-    let Statement { operation, mut conditions, .. } = Call::new(operands).together(&caller::VERIFY);
+    let Statement { operation, mut conditions, .. } =
+        Operation { words: &caller::VERIFY, ..Operation::on(operands) }.together();
     let builder = || operation.builder().to(result);
     if operands.is_empty() {
         let builder = operation.builder_of(&caller::VERIFY_NOTHING).to(result);

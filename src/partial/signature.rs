@@ -2,7 +2,7 @@
 
 use super::partial_shape::list;
 use super::place::{Clash, OwnAxis};
-use super::statement::{Arguments, Call, Operation, Statement, check_overflow};
+use super::statement::{Arguments, Operation, Statement, check_overflow};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, Result, caller};
 use crate::shape::{BaseAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
@@ -51,11 +51,11 @@ impl<'s> Signature<'s> {
         &self,
         shapes: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>> {
-        self.infer_in(&mut Names::new(), Call::new(&shapes.into_iter().collect::<Vec<_>>()))
+        self.infer_in(&mut Names::new(), Operation::on(&shapes.into_iter().collect::<Vec<_>>()))
     }
 
     /// [`infer`](Self::infer) with names that may be known, which learn what is forced.
-    pub(super) fn infer_in(&self, names: &mut Names, call: Call<'_>) -> Result<InferredShapes<'s>> {
+    pub(super) fn infer_in(&self, names: &mut Names, call: Operation<'_>) -> Result<InferredShapes<'s>> {
         let shapes = call.shapes;
         let mut cores = Cores::of(self.text());
         let ndims = list(shapes.len(), &mut |operand| shapes[operand].ndim().unwrap_or(usize::MAX));
@@ -65,7 +65,7 @@ impl<'s> Signature<'s> {
             _ => 0,
         });
         let arguments = Arguments::Signature(self.text());
-        let operation = Operation { bases: &own, arguments, ..call.on_all(&caller::SIGNATURE) };
+        let operation = Operation { words: &caller::SIGNATURE, bases: &own, arguments, ..call };
         if shapes.len() != self.operands() {
             return Err(self.operand_count(operation.builder(), shapes.len()));
         }
@@ -103,7 +103,7 @@ struct Symbols<'s, 'a> {
 impl<'s, 'a> Symbols<'s, 'a> {
     fn of(cores: Cores<'s>, operation: Operation<'a>) -> Self {
         let mut occurs = vec![false; cores.symbols.len()];
-        for axis in cores.bases[..operation.call.shapes.len()].iter().flatten() {
+        for axis in cores.bases[..operation.shapes.len()].iter().flatten() {
             occurs[axis.symbol] = true;
         }
         Self { cores, operation, occurs }
@@ -112,7 +112,7 @@ impl<'s, 'a> Symbols<'s, 'a> {
     /// The batch, the sizes and the results of the signature.
     fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>> {
         let Self { cores: Cores { bases, symbols }, operation, occurs } = self;
-        let (count, operands) = (symbols.len(), operation.call.shapes.len());
+        let (count, operands) = (symbols.len(), operation.shapes.len());
         let at = |operand: usize, axis: usize| Some((bases[operand][axis].symbol, true));
         let Statement { mut conditions, .. } = operation.batches_after(count, &at);
         conditions.numbers = list(count, &mut |symbol| symbols[symbol].size.map_or(Dim::Unknown, Dim::Known));
@@ -124,7 +124,7 @@ impl<'s, 'a> Symbols<'s, 'a> {
         let checks = operation.with_unranked(checks, &batch);
         check_overflow(&batch, &|| operation.builder_of(&caller::PARTIAL_BATCHES))?;
         system.vars.keep();
-        let batch = if operation.call.is_ranked() { batch.into() } else { PartialShape::unranked() };
+        let batch = if operation.is_ranked() { batch.into() } else { PartialShape::unranked() };
         let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
         for base in &bases[operands..] {
             let base = list(base.len(), &mut |axis| sizes[base[axis].symbol].clone()).into();
@@ -142,7 +142,7 @@ impl<'s, 'a> Symbols<'s, 'a> {
     /// # Errors
     /// `UnknownSymbol` where a size of a result is none of the operands'.
     fn check_results(&self) -> Result<()> {
-        for axis in self.cores.bases[self.operation.call.shapes.len()..].iter().flatten() {
+        for axis in self.cores.bases[self.operation.shapes.len()..].iter().flatten() {
             let symbol = &self.cores.symbols[axis.symbol];
             if !self.occurs[axis.symbol] && !symbol.is_number {
                 return Err(unknown_symbol(self.operation.builder(), symbol.text));

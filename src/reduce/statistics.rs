@@ -198,7 +198,7 @@ impl<A: VarElement> Lanes<'_, A> {
         finish: &dyn Fn(A, &A) -> A,
     ) {
         let apart = |x: &A, [factor, mean, _]: &Lane<A>| x.clone() * factor.clone() - mean.clone();
-        let squared = |x: &A, lane: &Lane<A>| apart(x, lane) * apart(x, lane) - lane[2].clone();
+        let square = |x: &A, lane: &Lane<A>| apart(x, lane) * apart(x, lane) - lane[2].clone();
         let numbers = [1.0, 2.0, 0.5, 0.25].map(A::from_f64);
         let [Some(one), Some(two), Some(half), Some(quarter)] = numbers else { return };
         let mut rough = Zip::from(means).and(&variances).map_collect(is_rough);
@@ -233,7 +233,7 @@ impl<A: VarElement> Lanes<'_, A> {
             lanes.zip_mut_with(&sums, |lane, sum| lane[1] = lane[1].clone() + mean(sum));
             sums = self.combined(&lanes, apart, A::add);
             for _ in 0..2 {
-                let squares = self.combined(&lanes, squared, A::add);
+                let squares = self.combined(&lanes, square, A::add);
                 lanes.zip_mut_with(&squares, |lane, sum| lane[2] = lane[2].clone() + mean(sum));
             }
         }
