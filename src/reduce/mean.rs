@@ -1,10 +1,10 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{CheckedReduction, Form, Words, checked, source_shape, total};
+use super::passes::{Form, Words, checked, source_shape, total};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Source;
+use crate::kernel::nest::{Dropped, Source};
 use crate::kernel::reduce::to_new;
 use crate::kernel::simd::is_plain;
 use crate::reserved::reserved;
@@ -19,7 +19,9 @@ pub(super) fn means<A: MeanElement, D: Dimension, F: Form<D>>(
     form: &F,
     (caller, name): Words,
 ) -> Result<Array<A, F::Left>> {
-    checked(source, form, caller, |reduction, result, builder| mean(source, reduction, result, name, builder))
+    checked(source, form, caller, |shape, removed, result, builder| {
+        mean(source, (shape, removed), result, name, builder)
+    })
 }
 
 /// The mean of all elements.
@@ -43,7 +45,7 @@ pub(super) fn total_mean<A: MeanElement, D: Dimension>(source: &Source<'_, A>, w
 /// Sums, each divided by the number of its elements.
 fn mean<A: MeanElement, E: Dimension>(
     source: &Source<'_, A>,
-    &CheckedReduction { shape, removed }: &CheckedReduction<'_>,
+    (shape, removed): (&[usize], Dropped<'_>),
     result: Reserved<A, E>,
     name: &str,
     builder: NewBuilder<'_>,
