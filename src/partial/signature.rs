@@ -5,7 +5,7 @@ use super::place::{Clash, OwnAxis};
 use super::statement::{Arguments, Operation, Statement, check_overflow};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, Result, caller};
-use crate::shape::{BaseAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{BaseAxis, CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -70,20 +70,23 @@ impl<'s> Signature<'s> {
             return Err(self.operand_count(operation.builder(), shapes.len()));
         }
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
-        for (operand, &found) in ndims.iter().enumerate() {
-            let base = &cores.bases[operand];
+        let Cores { bases, symbols } = &mut cores;
+        for (operand, (base, &found)) in bases.iter().zip(&ndims).enumerate() {
             if found < base.len() {
                 return Err(base_axes(operation.builder(), Some(operand), base.len(), found));
             }
             lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
             lacks_sizes |= found == usize::MAX && !base.is_empty();
+            for (axis, CoreAxis { symbol, .. }) in base.iter().enumerate() {
+                symbols[*symbol].first.get_or_insert((operand, axis));
+            }
         }
         let applies = || vec![Check::Applies { signature: self.text().into() }];
         if lacks_axes {
             let any = vec![PartialShape::unranked(); self.results()];
             return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, applies()) });
         }
-        let mut found = Symbols::of(cores, operation).infer(names)?;
+        let mut found = Symbols { cores, operation }.infer(names)?;
         // other checks speak of whole operands, or of axes that `*` does not have yet
         if lacks_sizes || !call.is_ranked() && !found.checks.is_empty() {
             found.checks = applies();
@@ -96,22 +99,12 @@ impl<'s> Signature<'s> {
 struct Symbols<'s, 'a> {
     cores: Cores<'s>,
     operation: Operation<'a>,
-    /// Whether each symbol occurs in an operand.
-    occurs: Vec<bool>,
 }
 
-impl<'s, 'a> Symbols<'s, 'a> {
-    fn of(cores: Cores<'s>, operation: Operation<'a>) -> Self {
-        let mut occurs = vec![false; cores.symbols.len()];
-        for axis in cores.bases[..operation.shapes.len()].iter().flatten() {
-            occurs[axis.symbol] = true;
-        }
-        Self { cores, operation, occurs }
-    }
-
+impl<'s> Symbols<'s, '_> {
     /// The batch, the sizes and the results of the signature.
     fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>> {
-        let Self { cores: Cores { bases, symbols }, operation, occurs } = self;
+        let Self { cores: Cores { bases, symbols }, operation } = self;
         let (count, operands) = (symbols.len(), operation.shapes.len());
         let at = |operand: usize, axis: usize| Some((bases[operand][axis].symbol, true));
         let Statement { mut conditions, .. } = operation.batches_after(count, &at);
@@ -131,8 +124,8 @@ impl<'s, 'a> Symbols<'s, 'a> {
             found.results.push(found.batch.with_base(&base));
             found.bases.push(base);
         }
-        for ((size, symbol), occurs) in sizes.into_iter().zip(symbols).zip(occurs) {
-            if *occurs && !symbol.is_number {
+        for (size, symbol) in sizes.into_iter().zip(symbols) {
+            if symbol.first.is_some() && !symbol.is_number {
                 found.sizes.push((symbol.text, size));
             }
         }
@@ -144,7 +137,7 @@ impl<'s, 'a> Symbols<'s, 'a> {
     fn check_results(&self) -> Result<()> {
         for axis in self.cores.bases[self.operation.shapes.len()..].iter().flatten() {
             let symbol = &self.cores.symbols[axis.symbol];
-            if !self.occurs[axis.symbol] && !symbol.is_number {
+            if symbol.first.is_none() && !symbol.is_number {
                 return Err(unknown_symbol(self.operation.builder(), symbol.text));
             }
         }
