@@ -2,7 +2,9 @@
 
 use super::stretch::first_clash;
 use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, sizes_mut};
-use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Result, Shape, caller, fail, owner};
+use crate::error::{
+    BroadcastError, Count, ErrorBuilder, Mark, NewBuilder, Result, Shape, caller, fail, owner,
+};
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use ndarray::{Dimension, IxDyn};
@@ -85,6 +87,26 @@ pub(crate) fn base_size(
 ) -> BroadcastError {
     let builder = builder.at(axis.axis as i128, &[axis.mark], &[size, expected]).subject(&axis);
     fail!(builder, BaseSize, "size {size}, expected {expected}")
+}
+
+/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the error
+/// with a base, at this position.
+///
+/// # Errors
+/// `BaseSize`.
+pub(crate) fn check_base(
+    found: &[usize],
+    expected: &[usize],
+    builder: NewBuilder<'_>,
+    (position, shown): (usize, BatchShape<'_>),
+) -> Result<()> {
+    for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
+        if size != expected {
+            let base_axis = BaseAxis { operand: None, ..shown.base_axis(position, axis) };
+            return Err(base_size(builder(), base_axis, [&size, &expected]));
+        }
+    }
+    Ok(())
 }
 
 impl From<&BatchShape<'_>> for Shape {

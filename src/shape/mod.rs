@@ -3,8 +3,6 @@
 mod axes;
 mod batch_shape;
 mod by_name;
-mod equal;
-mod explain;
 mod joint;
 mod less_axes;
 mod placed;
@@ -14,13 +12,12 @@ mod stretch;
 mod target;
 
 pub use axes::{Axes, AxesOrAll, AxisIndex, AxisSet};
-pub use explain::explain;
-pub use joint::{broadcast_shapes, const_broadcast_shape};
+pub use joint::{broadcast_shapes, const_broadcast_shape, explain};
 pub use less_axes::{KeepDims, LessAxes, ReducedAxes, keepdims};
 pub use signature::{Signature, SignatureShapes};
 pub use stretch::{reduction_axes, resolve_target};
 pub use target::{Size, TargetShape};
 
 // All that these files have for the crate.
-pub(crate) use {axes::*, batch_shape::*, by_name::*, equal::*, joint::*, less_axes::*, placed::*};
+pub(crate) use {axes::*, batch_shape::*, by_name::*, joint::*, less_axes::*, placed::*};
 pub(crate) use {signature::*, sizes::*, stretch::*, target::*};
