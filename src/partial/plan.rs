@@ -164,16 +164,12 @@ impl Plan {
     /// [`broadcast_shapes`] with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.run(&shapes, &mut Names::new(), None)
+        self.run(&shapes, Vars::new(&mut Names::new(), None))
     }
 
     /// [`joint_shape`](Self::joint_shape) in an operation called `label`, with names that may be bound already.
-    pub(super) fn run(
-        &self,
-        shapes: &[&[usize]],
-        names: &mut Names,
-        label: Option<&str>,
-    ) -> Result<Vec<usize>> {
+    pub(super) fn run(&self, shapes: &[&[usize]], mut vars: Vars<'_>) -> Result<Vec<usize>> {
+        let label = vars.label;
         let builder = || {
             let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(label);
             self.operands.iter().fold(builder, ErrorBuilder::to)
@@ -183,7 +179,6 @@ impl Plan {
             let builder = builder();
             return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
         }
-        let mut vars = Vars::new(names, label);
         for (operand, planned) in self.operands.iter().enumerate() {
             vars.accept(planned, shapes[operand], Owner::Operand(compact(operand)), &builder)?;
         }

@@ -12,7 +12,7 @@ use alloc::{format, string::String, string::ToString};
 pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
-    label: Option<&'n str>,
+    pub(super) label: Option<&'n str>,
     /// How many origins there were before.
     origins: usize,
     /// How many changes there were when the last state was asked for.

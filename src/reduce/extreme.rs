@@ -59,17 +59,12 @@ pub(super) fn total_extreme<A: Clone, D: Dimension>(source: &Source<'_, A>, word
     Ok(to_one(source, shape, source.first()))
 }
 
-/// Checks that each of so many results of a shape has elements.
+/// Checks that each of `len` results of a shape has elements.
 ///
 /// # Errors
 /// `NoElements` where a lane has none.
-pub(super) fn check_elements(
-    shape: &[usize],
-    results: usize,
-    name: &str,
-    builder: NewBuilder<'_>,
-) -> Result<()> {
-    if results > 0 && shape.contains(&0) {
+pub(super) fn check_elements(shape: &[usize], len: usize, name: &str, builder: NewBuilder<'_>) -> Result<()> {
+    if len > 0 && shape.contains(&0) {
         return Err(fail!(builder(), NoElements, "there is no {name} of 0 elements"));
     }
     Ok(())
