@@ -125,7 +125,8 @@ impl ErrorBuilder {
         self
     }
 
-    /// An error with `detail` after the colon. [`fail!`] calls it.
+    /// An error with `detail` after the colon. [`fail!`] calls it. Cold, as [`new`](Self::new).
+    #[cold]
     #[inline(never)]
     pub(crate) fn error(mut self, kind: ErrorKind, detail: fmt::Arguments<'_>) -> BroadcastError {
         (self.0.kind, self.0.detail) = (kind, alloc::fmt::format(detail));

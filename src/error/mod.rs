@@ -275,7 +275,6 @@ impl BroadcastError {
 
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
     /// that does.
-    #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
         let mut builder = ErrorBuilder::new::<&[usize]>(&caller::READ, &[]).text(&text);
         builder.0.position = Some(position);

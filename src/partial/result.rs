@@ -233,7 +233,6 @@ fn add_checks(
 }
 
 /// The error of a declared size that does not agree with the inferred one.
-#[cold]
 fn result_size(builder: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
     let [inferred, declared] = dims;
     let named = inferred.as_name().or(declared.as_name()).is_some();

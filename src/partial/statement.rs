@@ -89,13 +89,11 @@ impl<'a> Operation<'a> {
     }
 
     /// The builder of the operation's errors.
-    #[cold]
     pub(super) fn builder(&self) -> ErrorBuilder {
         self.builder_of(self.words)
     }
 
     /// The builder of errors of a part of the operation.
-    #[cold]
     pub(super) fn builder_of(&self, words: &'static Caller) -> ErrorBuilder {
         let Self { label, shapes, .. } = *self;
         let parts = list(shapes.len(), &mut |operand| (shapes[operand], self.base(operand)));

@@ -30,7 +30,6 @@ pub(super) fn source_shape<'j, A: Clone, D: Dimension>(
 }
 
 /// The builder of an error: the caller and the shapes of the source.
-#[cold]
 pub(super) fn builder<A: Clone>(source: &Source<'_, A>, caller: &'static Caller) -> ErrorBuilder {
     ErrorBuilder::new(caller, source.shapes())
 }

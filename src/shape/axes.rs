@@ -418,7 +418,6 @@ impl AxisMask {
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
-#[cold]
 fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, builder: ErrorBuilder) -> BroadcastError {
     match smallest_missing(numbers, ndim) {
         Some(smallest) => builder.axis_out_of_bounds(smallest, ndim),

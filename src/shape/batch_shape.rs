@@ -60,14 +60,12 @@ impl Display for BaseAxis {
     }
 }
 
-#[cold]
 fn too_short(shape: &[usize], base: usize) -> BroadcastError {
     let builder = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
     builder.too_few_axes("array", base, shape.len())
 }
 
 /// The error of a wrong number of base axes, in an operand or the result.
-#[cold]
 pub(crate) fn base_axes(
     builder: ErrorBuilder,
     operand: Option<usize>,
@@ -79,7 +77,6 @@ pub(crate) fn base_axes(
 }
 
 /// The error of a base axis that has the first size instead of the second.
-#[cold]
 pub(crate) fn base_size(
     builder: ErrorBuilder,
     axis: BaseAxis,
@@ -121,12 +118,10 @@ pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
     joint_ndim(shapes.iter().map(|shape| shape.batch()))
 }
 
-#[cold]
 fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes), &batches(shapes))
 }
 
-#[cold]
 fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
     shapes.iter().map(|shape| shape.batch()).collect()
 }

@@ -176,7 +176,6 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 
 /// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two
 /// shapes that do, else overflow.
-#[cold]
 pub(crate) fn joint_error_of(builder: ErrorBuilder, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);

@@ -190,7 +190,6 @@ impl<'s> Signature<'s> {
     }
 
     /// The error of [`base_of_result`](Self::base_of_result) for bases that are known not to fit.
-    #[cold]
     pub(crate) fn misfit(&self, shapes: &[BatchShape<'_>]) -> BroadcastError {
         self.base_of_result(shapes).expect_err("the bases do not fit the signature")
     }
@@ -247,20 +246,17 @@ impl<'s> Signature<'s> {
     }
 
     /// The error of another number of operands.
-    #[cold]
     pub(crate) fn operand_count(&self, builder: ErrorBuilder, found: usize) -> BroadcastError {
         let expected = self.operands();
         fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}")
     }
 
-    #[cold]
     pub(crate) fn builder(&self, parts: &[BatchShape<'_>]) -> ErrorBuilder {
         ErrorBuilder::new(&caller::SIGNATURE, parts).text(&self.text)
     }
 }
 
 /// The error of a name with two sizes, at base axes of two operands.
-#[cold]
 pub(crate) fn two_sizes(
     builder: ErrorBuilder,
     name: &str,
@@ -272,7 +268,6 @@ pub(crate) fn two_sizes(
 }
 
 /// The error of a name that occurs in the results only.
-#[cold]
 pub(crate) fn unknown_symbol(builder: ErrorBuilder, name: &str) -> BroadcastError {
     fail!(builder, UnknownSymbol, "no operand has an axis {name} that says the size of the result's")
 }
