@@ -181,10 +181,7 @@ impl ErrorBuilder {
 
     /// The result, whose elements have `size` bytes, takes more than `isize::MAX` bytes or more than can be allocated.
     pub(crate) fn too_large(self, result: &[usize], size: usize) -> BroadcastError {
-        let mut bytes = size.max(1);
-        for &size in result {
-            bytes = bytes.saturating_mul(size.max(1));
-        }
+        let bytes = result.iter().fold(size.max(1), |bytes, &size| bytes.saturating_mul(size.max(1)));
         let (takes, bytes, what) = if isize::try_from(bytes).is_ok() {
             ("takes", bytes, ", which cannot be allocated")
         } else {

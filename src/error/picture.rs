@@ -179,9 +179,7 @@ impl<'r> Drawing<'r> {
 
 /// Adds `text` to a line, after spaces up to the position `at`.
 fn put(line: &mut String, at: usize, text: &str) {
-    while line.len() < at {
-        line.push(' ');
-    }
+    *line += &" ".repeat(at.saturating_sub(line.len()));
     line.push_str(text);
 }
 

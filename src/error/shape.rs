@@ -76,11 +76,7 @@ impl Shape {
 
     /// Leaves the batch only.
     pub(super) fn drop_base(&mut self) {
-        let batch = self.parts()[0].len();
-        self.base = None;
-        if let Some(sizes) = &mut self.sizes {
-            sizes.truncate(batch);
-        }
+        (self.sizes, self.base) = (Some(self.parts()[0].to_vec()), None);
     }
 
     /// The shape as messages have it.

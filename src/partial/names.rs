@@ -92,12 +92,6 @@ pub(super) struct Origin {
     pub(super) place: OwnAxis,
 }
 
-impl Class {
-    pub(super) fn of(id: usize) -> Self {
-        Self { parent: compact(id), count: 1, span: Span::ANY, ends: [u32::MAX; 2], not_one: Span::ANY }
-    }
-}
-
 /// Prints each bound name with its size: `{"n": 2, "m": m:3..}`.
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,7 +213,8 @@ impl Names {
         let id = *self.ids.or_insert(name, self.dims.len());
         if id == self.dims.len() {
             self.dims.push(Dim::named(name, Span::ANY));
-            self.classes.push(Class::of(id));
+            let (parent, span) = (compact(id), Span::ANY);
+            self.classes.push(Class { parent, count: 1, span, ends: [u32::MAX; 2], not_one: span });
             self.notes.push(Note::new(0, OwnAxis::new(Owner::Shape, 0)));
         }
         id

@@ -161,9 +161,7 @@ impl PartialShape {
     #[must_use]
     pub fn with_base(&self, base: &Self) -> Self {
         let (Some(batch), Some(base)) = (self.dims(), base.dims()) else { return Self::unranked() };
-        let mut dims = batch.to_vec();
-        dims.extend_from_slice(base);
-        dims.into()
+        [batch, base].concat().into()
     }
 
     /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,

@@ -208,12 +208,8 @@ impl<'n> Vars<'n> {
     ) -> Result<()> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
-            let (builder, of, found, expected) = (builder(), owner.words(), shape.len(), dims.len());
-            return Err(fail!(
-                builder,
-                DeclaredAxes,
-                "the number of axes{of} is {found}, expected {expected}"
-            ));
+            let (of, found, ndim) = (owner.words(), shape.len(), dims.len());
+            return Err(fail!(builder(), DeclaredAxes, "the number of axes{of} is {found}, expected {ndim}"));
         }
         for (axis, dim) in dims.iter().enumerate() {
             let (size, place) = (shape[axis], OwnAxis::new(owner, axis));

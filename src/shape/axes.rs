@@ -267,11 +267,7 @@ impl AxesOrAll for RangeFull {
 
 /// The caller's numbers of the axes, for messages.
 pub(crate) fn axis_numbers<X: Axes>(axes: &X) -> Vec<i128> {
-    let mut numbers = Vec::new();
-    for i in 0..axes.axis_count() {
-        numbers.push(axes.nth(i));
-    }
-    numbers
+    (0..axes.axis_count()).map(|i| axes.nth(i)).collect()
 }
 
 /// The smallest number that belongs to none of `ndim` axes.
