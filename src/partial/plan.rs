@@ -6,8 +6,8 @@ use super::result::result_checks;
 use super::statement::Operation;
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
-use crate::error::{ErrorBuilder, Result, caller, fail};
-use crate::shape::{broadcast_shapes, joint_error_of};
+use crate::error::{ErrorBuilder, Result, caller};
+use crate::shape::{broadcast_shapes, check_operand_count, joint_error_of};
 use alloc::vec::Vec;
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
@@ -174,11 +174,7 @@ impl Plan {
             let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(label);
             self.operands.iter().fold(builder, ErrorBuilder::to)
         };
-        let (expected, found) = (self.operands.len(), shapes.len());
-        if expected != found {
-            let builder = builder();
-            return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
-        }
+        check_operand_count(self.operands.len(), shapes.len(), "shapes", &builder)?;
         for (operand, planned) in self.operands.iter().enumerate() {
             vars.accept(planned, shapes[operand], Owner::Operand(compact(operand)), &builder)?;
         }

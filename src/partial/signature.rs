@@ -5,7 +5,10 @@ use super::place::{Clash, OwnAxis};
 use super::statement::{Arguments, Operation, Statement, check_overflow};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, Result, caller};
-use crate::shape::{BaseAxis, CoreAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{
+    BaseAxis, CoreAxis, Cores, Signature, base_axes, base_size, check_operand_count, two_sizes,
+    unknown_symbol,
+};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -57,18 +60,16 @@ impl<'s> Signature<'s> {
     /// [`infer`](Self::infer) with names that may be known, which learn what is forced.
     pub(super) fn infer_in(&self, names: &mut Names, call: Operation<'_>) -> Result<InferredShapes<'s>> {
         let shapes = call.shapes;
-        let mut cores = Cores::of(self.text());
+        let mut cores = Cores::of(self.text);
         let ndims = list(shapes.len(), &mut |operand| shapes[operand].ndim().unwrap_or(usize::MAX));
         cores.leave_out_missing(&ndims);
         let own = list(shapes.len(), &mut |operand| match cores.bases.get(operand) {
             Some(base) if operand < self.operands() => base.len().min(ndims[operand]),
             _ => 0,
         });
-        let arguments = Arguments::Signature(self.text());
+        let arguments = Arguments::Signature(self.text);
         let operation = Operation { words: &caller::SIGNATURE, bases: &own, arguments, ..call };
-        if shapes.len() != self.operands() {
-            return Err(self.operand_count(operation.builder(), shapes.len()));
-        }
+        check_operand_count(self.operands(), shapes.len(), "shapes", &|| operation.builder())?;
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
         let Cores { bases, symbols } = &mut cores;
         for (operand, (base, &found)) in bases.iter().zip(&ndims).enumerate() {
@@ -81,7 +82,7 @@ impl<'s> Signature<'s> {
                 symbols[*symbol].first.get_or_insert((operand, axis));
             }
         }
-        let applies = || vec![Check::Applies { signature: self.text().into() }];
+        let applies = || vec![Check::Applies { signature: self.text.into() }];
         if lacks_axes {
             let any = vec![PartialShape::unranked(); self.results()];
             return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, applies()) });

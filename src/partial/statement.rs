@@ -7,8 +7,8 @@ use super::solver::{At, Conditions, System};
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::caller::Caller;
-use crate::error::{ErrorBuilder, NewBuilder, Result, Shape, caller, fail};
-use crate::shape::checked_len;
+use crate::error::{ErrorBuilder, NewBuilder, Result, Shape, caller};
+use crate::shape::{check_operand_count, checked_len};
 use alloc::{string::ToString, vec::Vec};
 
 /// An operation with its shapes, as errors describe it.
@@ -51,12 +51,10 @@ impl<'a> Operation<'a> {
     /// # Errors
     /// `OperandCount`.
     pub(super) fn with(self, words: &'static Caller, bases: &'a [usize], expected: usize) -> Result<Self> {
-        let (operation, found) = (Self { words, bases, ..self }, self.shapes.len());
-        if expected == found {
-            return Ok(operation);
-        }
-        let builder = operation.builder_of(&caller::OPERATE);
-        Err(fail!(builder, OperandCount, "the number of operands is {found}, expected {expected}"))
+        let operation = Self { words, bases, ..self };
+        let builder = || operation.builder_of(&caller::OPERATE);
+        check_operand_count(expected, self.shapes.len(), "operands", &builder)?;
+        Ok(operation)
     }
 
     /// Whether all numbers of axes are known.

@@ -6,7 +6,7 @@ mod tokens;
 pub(crate) use cores::{CoreAxis, Cores};
 
 use super::{BaseAxis, BatchShape, base_axes, base_size, joint_batch, sizes};
-use crate::error::{BroadcastError, ErrorBuilder, Result, caller, fail};
+use crate::error::{BroadcastError, ErrorBuilder, NewBuilder, Result, caller, fail};
 use alloc::vec::Vec;
 use core::fmt;
 use cores::Symbol;
@@ -45,7 +45,8 @@ use tokens::check;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "gufunc")]
 pub struct Signature<'s> {
-    text: &'s str,
+    /// The text that it was read from.
+    pub(crate) text: &'s str,
     counts: [usize; 2],
 }
 
@@ -167,10 +168,8 @@ impl<'s> Signature<'s> {
         }
         let bases = self.results_of(&mut cores, &parts)?;
         let joint: IxDyn = joint_batch(&parts, &[])?;
-        let (batch, mut results) = (sizes(&joint).to_vec(), Vec::new());
-        for base in bases {
-            results.push([batch.as_slice(), &base].concat());
-        }
+        let batch = sizes(&joint).to_vec();
+        let results = bases.iter().map(|base| [&batch[..], base].concat()).collect();
         Ok(SignatureShapes { batch, sizes: cores.into_sizes(), results })
     }
 
@@ -196,9 +195,7 @@ impl<'s> Signature<'s> {
 
     /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>> {
-        if parts.len() != self.operands() {
-            return Err(self.operand_count(self.builder(parts), parts.len()));
-        }
+        check_operand_count(self.operands(), parts.len(), "shapes", &|| self.builder(parts))?;
         let mut cores = Cores::of(self.text);
         cores.leave_out_missing(&parts.iter().map(|part| part.base().len()).collect::<Vec<_>>());
         Ok(cores)
@@ -239,21 +236,25 @@ impl<'s> Signature<'s> {
         cores.bases[self.operands()..].iter().map(|base| base.iter().map(size).collect()).collect()
     }
 
-    /// The text that it was read from.
-    #[cfg(feature = "partial")]
-    pub(crate) fn text(&self) -> &'s str {
-        self.text
-    }
-
-    /// The error of another number of operands.
-    pub(crate) fn operand_count(&self, builder: ErrorBuilder, found: usize) -> BroadcastError {
-        let expected = self.operands();
-        fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}")
-    }
-
     pub(crate) fn builder(&self, parts: &[BatchShape<'_>]) -> ErrorBuilder {
         ErrorBuilder::new(&caller::SIGNATURE, parts).text(&self.text)
     }
+}
+
+/// Checks the number of operands, which are `words`.
+///
+/// # Errors
+/// `OperandCount`.
+pub(crate) fn check_operand_count(
+    expected: usize,
+    found: usize,
+    words: &str,
+    builder: NewBuilder<'_>,
+) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(fail!(builder(), OperandCount, "the number of {words} is {found}, expected {expected}"))
 }
 
 /// The error of a name with two sizes, at base axes of two operands.
