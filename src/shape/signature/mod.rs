@@ -213,7 +213,7 @@ impl<'s> Signature<'s> {
         for are_numbers in [true, false] {
             for (operand, part) in parts.iter().enumerate() {
                 for (axis, &size) in part.base().iter().enumerate() {
-                    let symbol = cores.symbol(operand, axis);
+                    let symbol = &mut cores.symbols[cores.bases[operand][axis].symbol];
                     let expected = *symbol.size.get_or_insert(size);
                     let (first, first_axis) = *symbol.first.get_or_insert((operand, axis));
                     if size == expected || symbol.is_number != are_numbers {
