@@ -195,7 +195,7 @@ impl<'a> Operation<'a> {
         }
         let mut distinct = ByName::new();
         for &number in numbers {
-            if !distinct.insert(&signed(number), ()) {
+            if !distinct.insert(&signed(number)) {
                 return Err(self.builder().duplicate_axis(number));
             }
         }

@@ -102,7 +102,7 @@ impl<'n> Vars<'n> {
 
     /// The size of a name of the call, and the first axis that has it.
     pub(super) fn first(&self, name: &str) -> Option<(Dim, Place)> {
-        let var = compact(*self.names.ids.get(name)?);
+        let var = compact(self.names.ids.get(name)?);
         let note = self.note(var);
         (note.call == self.names.calls).then(|| (self.dim(var, false), note.first.into()))
     }

@@ -37,7 +37,7 @@ impl<'s> Cores<'s> {
             match token {
                 Token::Dim(end) => {
                     let text = &text[from..end];
-                    let symbol = *indices.or_insert(text, symbols.len());
+                    let symbol = indices.position(text);
                     if symbol == symbols.len() {
                         let size = text.parse().ok();
                         symbols.push(Symbol { text, is_number: size.is_some(), size, first: None });
