@@ -1,9 +1,6 @@
 //! Inference, a function for each operation.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "axes and targets may be passed by value, such as `1`, or by reference"
-)]
+#![allow(clippy::needless_pass_by_value, reason = "axes and targets are passed by value or by reference")]
 
 use super::statement::{Operation, Statement};
 use super::{Dim, Names, PartialShape, ShapeOp};

@@ -26,8 +26,8 @@ impl<'s> ShapeOp<'s> {
             Self::Target(sizes) => (call.broadcast_to(sizes)?, ShapeOp::Target(sizes.clone())),
             Self::Axes(axes) => (call.broadcast_axes(axes)?, ShapeOp::Axes(axes.clone())),
             Self::InDim(axes) => (call.broadcast_in_dim(axes)?, ShapeOp::InDim(axes.clone())),
-            Self::Batch(bases) => (call.batches(bases)?, ShapeOp::Batch(bases.clone())),
-            Self::BatchMap(bases) => (call.batches_and_bases(bases)?, ShapeOp::BatchMap(bases.clone())),
+            Self::Batch(bases) => (call.batches(bases, false)?, ShapeOp::Batch(bases.clone())),
+            Self::BatchMap(bases) => (call.batches(bases, true)?, ShapeOp::BatchMap(bases.clone())),
             &Self::Sum { ref axes, keepdims } => {
                 (call.sum(axes, keepdims)?, ShapeOp::Sum { axes: axes.clone(), keepdims })
             }

@@ -7,7 +7,7 @@ use super::statement::Operation;
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::{ErrorBuilder, Result, caller};
-use crate::shape::{broadcast_shapes, check_operand_count, joint_error_of};
+use crate::shape::{broadcast_shapes, check_operands, joint_error_of};
 use alloc::vec::Vec;
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
@@ -174,7 +174,7 @@ impl Plan {
             let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(label);
             self.operands.iter().fold(builder, ErrorBuilder::to)
         };
-        check_operand_count(self.operands.len(), shapes.len(), "shapes", &builder)?;
+        check_operands(self.operands.len(), shapes.len(), "shapes", &builder)?;
         for (operand, planned) in self.operands.iter().enumerate() {
             vars.accept(planned, shapes[operand], Owner::Operand(compact(operand)), &builder)?;
         }

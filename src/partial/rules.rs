@@ -116,20 +116,14 @@ impl<'a> Operation<'a> {
         Ok(Statement { is_ranked: ndim.or(operation.ndim(1)).is_some(), ..statement })
     }
 
-    /// The batches together.
-    pub(super) fn batches(self, bases: &'a [usize]) -> Stated<'a> {
+    /// The batches together and, if `joins_bases`, the bases by themselves.
+    pub(super) fn batches(self, bases: &'a [usize], joins_bases: bool) -> Stated<'a> {
         let operation = self.with(&caller::PARTIAL_BATCHES, bases, bases.len())?;
         operation.check_bases()?;
-        Ok(operation.batches_after(0, &|_, _| None))
-    }
-
-    /// The batches and, by themselves, the bases together.
-    pub(super) fn batches_and_bases(self, bases: &'a [usize]) -> Stated<'a> {
-        let operation = self.with(&caller::PARTIAL_BATCHES, bases, bases.len())?;
-        operation.check_bases()?;
-        let bases = operation.most(&|operand| operation.split(operand).1.len());
-        let at = |operand, axis| Some((bases - operation.split(operand).1.len() + axis, false));
-        Ok(operation.batches_after(bases, &at))
+        let base = |operand| operation.split(operand).1.len();
+        let most = if joins_bases { operation.most(&base) } else { 0 };
+        let at = |operand, axis| joins_bases.then(|| (most - base(operand) + axis, false));
+        Ok(operation.batches_after(most, &at))
     }
 
     /// The second shape is the target, and the caller named these axes.

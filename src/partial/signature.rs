@@ -6,8 +6,7 @@ use super::statement::{Arguments, Operation, Statement, check_overflow};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, Result, caller};
 use crate::shape::{
-    BaseAxis, CoreAxis, Cores, Signature, base_axes, base_size, check_operand_count, two_sizes,
-    unknown_symbol,
+    BaseAxis, CoreAxis, Cores, Signature, base_axes, base_size, check_operands, two_sizes, unknown_symbol,
 };
 use alloc::{vec, vec::Vec};
 
@@ -69,12 +68,12 @@ impl<'s> Signature<'s> {
         });
         let arguments = Arguments::Signature(self.text);
         let operation = Operation { words: &caller::SIGNATURE, bases: &own, arguments, ..call };
-        check_operand_count(self.operands(), shapes.len(), "shapes", &|| operation.builder())?;
+        check_operands(self.operands(), shapes.len(), "shapes", &|| operation.builder())?;
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
         let Cores { bases, symbols } = &mut cores;
         for (operand, (base, &found)) in bases.iter().zip(&ndims).enumerate() {
             if found < base.len() {
-                return Err(base_axes(operation.builder(), Some(operand), base.len(), found));
+                return Err(base_axes(operation.builder(), Some(operand), [base.len(), found]));
             }
             lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
             lacks_sizes |= found == usize::MAX && !base.is_empty();

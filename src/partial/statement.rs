@@ -8,7 +8,7 @@ use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::caller::Caller;
 use crate::error::{ErrorBuilder, NewBuilder, Result, Shape, caller};
-use crate::shape::{check_operand_count, checked_len};
+use crate::shape::{check_operands, checked_len};
 use alloc::{string::ToString, vec::Vec};
 
 /// An operation with its shapes, as errors describe it.
@@ -53,7 +53,7 @@ impl<'a> Operation<'a> {
     pub(super) fn with(self, words: &'static Caller, bases: &'a [usize], expected: usize) -> Result<Self> {
         let operation = Self { words, bases, ..self };
         let builder = || operation.builder_of(&caller::OPERATE);
-        check_operand_count(expected, self.shapes.len(), "operands", &builder)?;
+        check_operands(expected, self.shapes.len(), "operands", &builder)?;
         Ok(operation)
     }
 

@@ -65,25 +65,16 @@ fn too_short(shape: &[usize], base: usize) -> BroadcastError {
     builder.too_few_axes("array", base, shape.len())
 }
 
-/// The error of a wrong number of base axes, in an operand or the result.
-pub(crate) fn base_axes(
-    builder: ErrorBuilder,
-    operand: Option<usize>,
-    expected: usize,
-    found: usize,
-) -> BroadcastError {
-    let (owner, found) = (owner(operand), Count(found));
-    fail!(builder, BaseAxes, "the base of {owner} has {found}, expected {expected}")
+/// The error of another number of base axes than expected, the first of `counts`, in an operand or the result.
+pub(crate) fn base_axes(builder: ErrorBuilder, operand: Option<usize>, counts: [usize; 2]) -> BroadcastError {
+    let (owner, [expected, found]) = (owner(operand), counts);
+    fail!(builder, BaseAxes, "the base of {owner} has {}, expected {expected}", Count(found))
 }
 
 /// The error of a base axis that has the first size instead of the second.
-pub(crate) fn base_size(
-    builder: ErrorBuilder,
-    axis: BaseAxis,
-    [size, expected]: [&dyn Display; 2],
-) -> BroadcastError {
-    let builder = builder.at(axis.axis as i128, &[axis.mark], &[size, expected]).subject(&axis);
-    fail!(builder, BaseSize, "size {size}, expected {expected}")
+pub(crate) fn base_size(builder: ErrorBuilder, axis: BaseAxis, sizes: [&dyn Display; 2]) -> BroadcastError {
+    let builder = builder.at(axis.axis as i128, &[axis.mark], &sizes).subject(&axis);
+    fail!(builder, BaseSize, "size {}, expected {}", sizes[0], sizes[1])
 }
 
 /// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the error

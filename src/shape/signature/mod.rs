@@ -195,7 +195,7 @@ impl<'s> Signature<'s> {
 
     /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>> {
-        check_operand_count(self.operands(), parts.len(), "shapes", &|| self.builder(parts))?;
+        check_operands(self.operands(), parts.len(), "shapes", &|| self.builder(parts))?;
         let mut cores = Cores::of(self.text);
         cores.leave_out_missing(&parts.iter().map(|part| part.base().len()).collect::<Vec<_>>());
         Ok(cores)
@@ -206,7 +206,7 @@ impl<'s> Signature<'s> {
         for (operand, part) in parts.iter().enumerate() {
             let (expected, found) = (cores.bases[operand].len(), part.base().len());
             if found != expected {
-                return Err(base_axes(self.builder(parts), Some(operand), expected, found));
+                return Err(base_axes(self.builder(parts), Some(operand), [expected, found]));
             }
         }
         // A size that is not the number in the signature comes before names with two sizes.
@@ -245,7 +245,7 @@ impl<'s> Signature<'s> {
 ///
 /// # Errors
 /// `OperandCount`.
-pub(crate) fn check_operand_count(
+pub(crate) fn check_operands(
     expected: usize,
     found: usize,
     words: &str,
