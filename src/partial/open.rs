@@ -10,7 +10,7 @@ use alloc::{collections::BinaryHeap, format, vec::Vec};
 impl System<'_> {
     /// The checks that sizes go together, from the sizes before anything is forced.
     pub(super) fn checks(&mut self) -> Vec<Check> {
-        let (mut checks, mut listed) = (Vec::new(), ByName::new());
+        let (mut checks, mut listed) = (Vec::new(), ByName::default());
         for axis in 0..self.axes.count {
             self.axis_checks(axis, &mut checks, &mut listed);
         }

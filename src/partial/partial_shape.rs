@@ -241,9 +241,5 @@ impl From<Vec<Dim>> for PartialShape {
 /// The values for the numbers below `count`. Compiled once for each type, where a chain of iterators is for each call.
 #[inline(never)]
 pub(super) fn list<T>(count: usize, value: &mut dyn FnMut(usize) -> T) -> Vec<T> {
-    let mut values = Vec::with_capacity(count);
-    for i in 0..count {
-        values.push(value(i));
-    }
-    values
+    (0..count).map(value).collect()
 }

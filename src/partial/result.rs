@@ -189,7 +189,7 @@ fn add_checks(
     open: bool,
 ) -> Option<(usize, Dim)> {
     // the names of the result, the size and an axis of each, and the axes with a check for one size
-    let (mut uncertain, mut names, mut sizes, mut exact) = (None, ByName::new(), Vec::new(), Vec::new());
+    let (mut uncertain, mut names, mut sizes, mut exact) = (None, ByName::default(), Vec::new(), Vec::new());
     for (axis, dim) in declared.iter().enumerate() {
         let (inferred, span) = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
         let (name, covers, mut place) = (dim.as_name(), dim.span().covers(span), Place::Result { axis });

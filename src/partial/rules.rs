@@ -187,12 +187,10 @@ impl<'a> Operation<'a> {
             let named = AxisMask::new(&axes, ndim, || self.builder())?;
             return Ok(((0..numbers.len()).map(|i| axes.axis(i, ndim)).collect(), named));
         }
-        let mut distinct = ByName::new();
-        for &number in numbers {
-            if !distinct.insert(&signed(number)) {
-                return Err(self.builder().duplicate_axis(number));
-            }
+        let mut distinct = ByName::default();
+        match numbers.iter().find(|&&number| !distinct.insert(&signed(number))) {
+            Some(&number) => Err(self.builder().duplicate_axis(number)),
+            None => Ok((Vec::new(), AxisMask::all(0))),
         }
-        Ok((Vec::new(), AxisMask::all(0)))
     }
 }

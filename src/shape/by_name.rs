@@ -8,10 +8,6 @@ use alloc::{boxed::Box, collections::BTreeMap};
 pub(crate) struct ByName(BTreeMap<Box<str>, usize>);
 
 impl ByName {
-    pub(crate) const fn new() -> Self {
-        Self(BTreeMap::new())
-    }
-
     pub(crate) fn get(&self, name: &str) -> Option<usize> {
         self.0.get(name).copied()
     }

@@ -31,7 +31,7 @@ impl<'s> Cores<'s> {
     /// The axes in the text of a valid signature.
     pub(crate) fn of(text: &'s str) -> Self {
         let (mut bases, mut base, mut at) = (Vec::new(), Vec::new(), 0);
-        let (mut symbols, mut indices) = (Vec::new(), ByName::new());
+        let (mut symbols, mut indices) = (Vec::new(), ByName::default());
         while let Ok((token, from, after)) = token(text.as_bytes(), at) {
             at = after;
             match token {
