@@ -43,7 +43,7 @@ impl FromStr for PartialShape {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self> {
-        let trimmed = text.trim_matches(' ');
+        let trimmed = trim(text);
         let dims = match trimmed.strip_prefix('[') {
             _ if trimmed == "*" => return Ok(Self::unranked()),
             Some(list) => listed(list),
@@ -56,10 +56,10 @@ impl FromStr for PartialShape {
 /// Reads a list of sizes after its opening bracket.
 fn listed(text: &str) -> Result<Vec<Dim>, Fault<'_>> {
     let (list, end) = text.split_at(until(text, b']'));
-    let has_none = !end.is_empty() && list.trim_matches(' ').is_empty();
+    let has_none = !end.is_empty() && trim(list).is_empty();
     let dims = if has_none { Vec::new() } else { dims(list, b',')? };
     let rest = end.strip_prefix(']').ok_or((end, "a comma or ]"))?;
-    if rest.trim_matches(' ').is_empty() { Ok(dims) } else { Err((rest.trim_matches(' '), "the end")) }
+    if trim(rest).is_empty() { Ok(dims) } else { Err((trim(rest), "the end")) }
 }
 
 /// Reads sizes between separators.
@@ -68,7 +68,7 @@ fn dims(mut text: &str, separator: u8) -> Result<Vec<Dim>, Fault<'_>> {
     let mut dims: Vec<Dim> = Vec::with_capacity(1 + text.bytes().filter(|&byte| byte == separator).count());
     loop {
         let (own, rest) = text.split_at(until(text, separator));
-        let read = dim(own.trim_matches(' '))?;
+        let read = dim(trim(own))?;
         // names that are equal share their memory, if they are near
         let near = dims[dims.len().saturating_sub(8)..].iter().find(|near| **near == read).cloned();
         dims.push(near.unwrap_or(read));
@@ -92,6 +92,11 @@ fn until(text: &str, stop: u8) -> usize {
     text.len()
 }
 
+/// The text without the spaces around it. Of spaces alone, their end is left, where an error counts from.
+fn trim(text: &str) -> &str {
+    text.trim_start_matches(' ').trim_end_matches(' ')
+}
+
 /// Reads `3`, `?`, `2..5`, `2..`, `..5`, a name or a name with a range, `n:2..5`, with or without spaces around it.
 ///
 /// # Errors
@@ -112,7 +117,7 @@ impl FromStr for Dim {
     type Err = BroadcastError;
 
     fn from_str(text: &str) -> Result<Self> {
-        dim(text.trim_matches(' ')).map_err(|fault| invalid(text, fault))
+        dim(trim(text)).map_err(|fault| invalid(text, fault))
     }
 }
 
