@@ -50,9 +50,8 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         target: T,
     ) -> Result<Array<A, WithBase<T::Dim, B>>> {
-        let (part, builder) = (self.shape(), || {
-            ErrorBuilder::new(&caller::BATCH_SUM, &[self.shape()]).to(&target.for_message())
-        });
+        let part = self.shape();
+        let builder = || ErrorBuilder::new(&caller::BATCH_SUM, &[part]).to(&target.for_message());
         let batch = sizes_only(&target, builder)?;
         check_sums(part.batch(), sizes(&batch), builder)?;
         let result = reserved(with_base(sizes(&batch), part.base()), builder)?;

@@ -183,7 +183,6 @@ pub struct InferredShapes<'s> {
 impl InferredShapes<'_> {
     /// The results of an operation without a signature.
     pub(super) fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
-        let batch = PartialShape::unranked();
-        Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
+        Self { batch: PartialShape::unranked(), sizes: Vec::new(), bases: Vec::new(), results, checks }
     }
 }

@@ -411,10 +411,6 @@ pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<Parti
 ///
 /// # Equivalents
 /// The transpose of XLA's `broadcast_in_dim`.
-pub fn infer_sum_in_dim(
-    shape: &PartialShape,
-    target: &PartialShape,
-    axes: impl Axes,
-) -> Result<PartialShape> {
-    infer(&ShapeOp::SumInDim(axis_numbers(&axes)), &[shape, target])
+pub fn infer_sum_in_dim(shape: &PartialShape, to: &PartialShape, axes: impl Axes) -> Result<PartialShape> {
+    infer(&ShapeOp::SumInDim(axis_numbers(&axes)), &[shape, to])
 }

@@ -29,8 +29,7 @@ pub(super) struct Conditions<'s> {
 impl<'s> Conditions<'s> {
     /// Conditions at `count` axes, with memory for `entries` sizes.
     pub(super) fn new(count: usize, entries: usize) -> Self {
-        let entries = Vec::with_capacity(entries);
-        Self { entries, count, numbers: Vec::new(), first: Vec::new() }
+        Self { entries: Vec::with_capacity(entries), count, numbers: Vec::new(), first: Vec::new() }
     }
 
     /// Adds the sizes of a shape. A size without a condition follows at an axis of its own.
@@ -94,7 +93,7 @@ impl<'n> System<'n> {
     /// # Errors
     /// As [`new`](Self::new) and [`solve`](Self::solve).
     pub(super) fn declare(&mut self, declared: &'n [Dim], all: bool) -> Result<(), Clash> {
-        self.vars.undo();
+        self.vars.restore([0, self.vars.origins]);
         for entry in &mut self.axes.entries {
             entry.axis += compact(declared.len() - self.axes.count);
         }

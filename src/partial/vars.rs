@@ -14,14 +14,14 @@ pub(super) struct Vars<'n> {
     /// The label of the call.
     pub(super) label: Option<&'n str>,
     /// How many origins there were before.
-    origins: usize,
+    pub(super) origins: usize,
     /// How many changes there were when the last state was asked for.
     mark: usize,
 }
 
 impl Drop for Vars<'_> {
     fn drop(&mut self) {
-        self.undo();
+        self.restore([0, self.origins]);
     }
 }
 
@@ -30,11 +30,6 @@ impl<'n> Vars<'n> {
         let origins = names.origins.len();
         names.calls += 1;
         Self { names, label, origins, mark: 0 }
-    }
-
-    /// Undoes everything forced in this call.
-    pub(super) fn undo(&mut self) {
-        self.restore([0, self.origins]);
     }
 
     /// The numbers of changes and origins so far.

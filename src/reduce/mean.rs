@@ -72,7 +72,10 @@ fn mean<A: MeanElement, E: Dimension>(
         }
         _ => means.map_inplace(|sum| *sum = sum.clone() / divisor.clone()),
     }
-    if let Some(scale) = scale.filter(|_| !all_finite(&means)) {
+    // without a branch for each, the loop is vectorised
+    let are_finite = |chunk: &[A]| chunk.iter().fold(true, |all, mean| all & is_finite(mean));
+    let all_finite = means.as_slice_memory_order().is_some_and(|means| means.chunks(64).all(are_finite));
+    if let Some(scale) = scale.filter(|_| !all_finite) {
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), builder)?;
         let prepare = |items: &mut [A], power: &A| {
@@ -118,12 +121,6 @@ impl<A: MeanElement> Scale<A> {
     fn mean(&self, part: A) -> A {
         if is_finite(&part) { part.clone() + part * self.excess.clone() } else { part }
     }
-}
-
-/// Whether all means are finite. Without a branch for each, the loop is vectorised.
-fn all_finite<A: MeanElement, E: Dimension>(means: &Array<A, E>) -> bool {
-    let are_finite = |chunk: &[A]| chunk.iter().fold(true, |all, mean| all & is_finite(mean));
-    means.as_slice_memory_order().is_some_and(|means| means.chunks(64).all(are_finite))
 }
 
 /// Whether a number is finite: zero times infinity is no number. Types that panic where there is no number are asked for an infinity

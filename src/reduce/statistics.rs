@@ -100,7 +100,7 @@ fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
         let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
         let counted = counted.ok_or_else(error)?;
         let (freedom, one) = (counted.clone() - ddof, counted.clone() / counted.clone());
-        let lanes = Lanes { source, shape, reduced: &reduced, keeps: X::KEEPS };
+        let lanes = Lanes { source, shape, reduced: &reduced };
         let (of_lanes, removed) = (lanes.all_axes(means.view()), (!X::KEEPS).then_some(&reduced as _));
         let stored = of.squared(&of_lanes, |source| to_new(source, shape, result, removed, A::zero()));
         let mut variances = stored.unwrap_or_else(|| {
@@ -134,8 +134,6 @@ struct Lanes<'a, A> {
     source: &'a Source<'a, A>,
     shape: &'a [usize],
     reduced: &'a AxisMask,
-    /// Whether results have the axes that are reduced.
-    keeps: bool,
 }
 
 /// What the elements of a lane are multiplied by, and what is subtracted from the products, and from the squares of the differences.
@@ -144,7 +142,8 @@ type Lane<A> = [A; 3];
 impl<A: VarElement> Lanes<'_, A> {
     /// What there is for each lane, with all axes of the shape.
     fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
-        let named = self.reduced.named().filter(|_| !self.keeps);
+        let keeps = lanes.ndim() == self.shape.len();
+        let named = self.reduced.named().filter(|_| !keeps);
         named.fold(lanes.into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)))
     }
 

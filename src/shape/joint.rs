@@ -236,9 +236,8 @@ pub const fn const_broadcast_shape<const M: usize, const N: usize, const O: usiz
         joint[O - from_end] = size;
         from_end += 1;
     }
-    let fits = checked_len(&joint).is_some();
     assert!(
-        fits,
+        checked_len(&joint).is_some(),
         "cannot broadcast the shapes together: the non-zero sizes of the result multiply past isize::MAX"
     );
     joint
