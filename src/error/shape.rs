@@ -75,7 +75,9 @@ impl Shape {
 
     /// Leaves the batch only.
     pub(super) fn drop_base(&mut self) {
-        (self.sizes, self.base) = (Some(self.parts()[0].to_vec()), None);
+        let batch = self.parts()[0].len();
+        self.sizes.iter_mut().for_each(|sizes| sizes.truncate(batch));
+        self.base = None;
     }
 
     /// The shape as messages have it.
