@@ -78,11 +78,8 @@ fn mean<A: MeanElement, E: Dimension>(
     if let Some(scale) = scale.filter(|_| !all_finite) {
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), builder)?;
-        let prepare = |items: &mut [A], power: &A| {
-            for item in items {
-                *item = item.clone() * power.clone();
-            }
-        };
+        let prepare =
+            |items: &mut [A], power: &A| items.iter_mut().for_each(|x| *x = x.clone() * power.clone());
         let parts = to_new(&source.prepared(prepare, &scale.power), shape, result, removed, A::zero());
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {

@@ -106,7 +106,8 @@ fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
         let mut variances = stored.unwrap_or_else(|| {
             let mut sums = means.map(|_| A::zero());
             let squared = |x: &A, mean: &A| { Squared }.map((x, mean));
-            lanes.all_axes(sums.view_mut()).assign(&lanes.combined(&of_lanes, squared, A::add));
+            let reduce = |x: &_, means: &_| fused((x, means), squared).sum_to(means);
+            lanes.combine(&of_lanes, lanes.all_axes(sums.view_mut()), &reduce, A::add);
             sums
         });
         variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
@@ -139,6 +140,9 @@ struct Lanes<'a, A> {
 /// What the elements of a lane are multiplied by, and what is subtracted from the products, and from the squares of the differences.
 type Lane<A> = [A; 3];
 
+/// Reduces the elements of a part with what there is for its lanes. Behind a pointer, so that parts are walked by one function.
+type ReducePart<'r, A, L> = &'r dyn Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>;
+
 impl<A: VarElement> Lanes<'_, A> {
     /// What there is for each lane, with all axes of the shape.
     fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
@@ -147,17 +151,16 @@ impl<A: VarElement> Lanes<'_, A> {
         named.fold(lanes.into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)))
     }
 
-    /// The results `of` elements and of what there is for their lanes, combined part by part, and those of parts pairwise.
-    fn combined<L>(
+    /// Reduces the elements with what there is for their lanes, part by part. `op` combines the results of parts pairwise.
+    fn combine<L>(
         &self,
         lanes: &ArrayRef<L, IxDyn>,
-        of: impl Fn(&A, &L) -> A,
-        op: impl Fn(A, A) -> A + Copy + Sync,
-    ) -> ArrayD<A> {
-        let mut results = lanes.map(|_| A::zero());
+        results: ArrayViewMutD<'_, A>,
+        reduce: ReducePart<'_, A, L>,
+        op: impl Fn(A, A) -> A,
+    ) {
         let order = memory_order(self.source, self.shape, |_| false);
-        let (lanes, mut whole) =
-            (lanes.view().permuted_axes(&*order), results.view_mut().permuted_axes(&*order));
+        let (lanes, mut results) = (lanes.view().permuted_axes(&*order), results.permuted_axes(&*order));
         let mut parts = Vec::<(usize, ArrayD<A>)>::new();
         for_each_part(self.source, self.shape, &order, self.reduced, |elements, sizes, bounds| {
             let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
@@ -165,9 +168,8 @@ impl<A: VarElement> Lanes<'_, A> {
                 (start, len) if axis.len > 1 => Slice::from(start..start + len),
                 _ => Slice::from(..),
             };
-            let lanes = lanes.slice_each_axis(part);
-            let result = fused((&elements, &lanes), &of).reduce_to(&lanes, A::zero(), op);
-            let (mut result, mut count) = (result.expect("parts of one shape"), 1);
+            let mut result = reduce(&elements, &lanes.slice_each_axis(part)).expect("parts of one shape");
+            let mut count = 1;
             let is_last =
                 self.reduced.named().all(|axis| bounds[axis].0 + bounds[axis].1 == self.shape[axis]);
             while let Some((_, before)) = parts.pop_if(|(others, _)| *others == count || is_last) {
@@ -175,12 +177,11 @@ impl<A: VarElement> Lanes<'_, A> {
                 count *= 2;
             }
             if is_last {
-                whole.slice_each_axis_mut(part).assign(&result);
+                results.slice_each_axis_mut(part).assign(&result);
             } else {
                 parts.push((count, result));
             }
         });
-        results
     }
 
     /// Corrects the variances of rough lanes, and finishes all of them.
@@ -209,7 +210,9 @@ impl<A: VarElement> Lanes<'_, A> {
         if !variances.iter().all(is_held) {
             let larger = |a: A, b: A| if b > a { b } else { a };
             let absolute = |x: &A, lane: &Lane<A>| larger(apart(x, lane), A::zero() - apart(x, lane));
-            let largest = self.combined(&lanes, absolute, larger);
+            let reduce = |x: &_, lanes: &_| fused((x, lanes), absolute).reduce_to(lanes, A::zero(), larger);
+            let mut largest = lanes.map(|_| A::zero());
+            self.combine(&lanes, largest.view_mut(), &reduce, larger);
             Zip::from(&mut lanes).and(&mut rough).and(&largest).for_each(|lane, rough, largest| {
                 *rough &= !largest.is_zero();
                 let mut by = one.clone();
@@ -228,11 +231,14 @@ impl<A: VarElement> Lanes<'_, A> {
         let mean = |sum: &A| sum.clone() / count.clone();
         let mut sums = lanes.map(|_| A::zero());
         if rough.iter().any(|&rough| rough) {
-            sums = self.combined(&lanes, apart, A::add);
+            let reduce = |x: &_, lanes: &_| fused((x, lanes), apart).sum_to(lanes);
+            self.combine(&lanes, sums.view_mut(), &reduce, A::add);
             lanes.zip_mut_with(&sums, |lane, sum| lane[1] = lane[1].clone() + mean(sum));
-            sums = self.combined(&lanes, apart, A::add);
+            self.combine(&lanes, sums.view_mut(), &reduce, A::add);
+            let mut squares = sums.clone();
             for _ in 0..2 {
-                let squares = self.combined(&lanes, square, A::add);
+                let reduce = |x: &_, lanes: &_| fused((x, lanes), square).sum_to(lanes);
+                self.combine(&lanes, squares.view_mut(), &reduce, A::add);
                 lanes.zip_mut_with(&squares, |lane, sum| lane[2] = lane[2].clone() + mean(sum));
             }
         }
