@@ -99,7 +99,6 @@ pub use crate::view::{AsArrayRef, Operand, Operands};
 
 // Types that a struct or a function of a user may have to name, and need not read about.
 #[doc(hidden)]
-pub use crate::{
-    batch::{Parallel, Serial},
-    shape::KeepDims,
-};
+pub use crate::batch::{Parallel, Serial};
+#[doc(hidden)]
+pub use crate::shape::KeepDims;

@@ -193,11 +193,10 @@ impl<'a, A, D: Dimension, B: Dimension, X> Batch<'a, A, D, B, X> {
     where
         X: Copy,
     {
-        let batch = self.shape().batch();
-        let builder =
-            || ErrorBuilder::new(&caller::BATCH_TO_TARGET, &[self.shape()]).to(&target.for_message());
-        let Some(resolved) = resolved_dim(batch, &target, Placeholder::Keeps) else {
-            return Err(stretch_error(batch, &target.for_message(), Placeholder::Keeps, &builder));
+        let part = self.shape();
+        let builder = || ErrorBuilder::new(&caller::BATCH_TO_TARGET, &[part]).to(&target.for_message());
+        let Some(resolved) = resolved_dim(part.batch(), &target, Placeholder::Keeps) else {
+            return Err(stretch_error(part.batch(), &target.for_message(), Placeholder::Keeps, &builder));
         };
         let overflow = || builder().overflow(&[sizes(&resolved), self.base_shape()].concat());
         self.stretched(sizes(&resolved)).ok_or_else(overflow)

@@ -59,7 +59,7 @@ impl<R: Dimension> ResultBase<R> for Signature<'_> {
     fn base(&self, parts: &[BatchShape<'_>]) -> Result<R> {
         let found = self.base_of_result(parts)?;
         if let Some(expected) = R::NDIM.filter(|&expected| expected != found.len()) {
-            return Err(base_axes(self.builder(parts), None, expected, found.len()));
+            return Err(base_axes(self.builder(parts), None, [expected, found.len()]));
         }
         Ok(with_base(&[], &found))
     }

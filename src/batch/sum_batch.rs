@@ -7,7 +7,6 @@ use crate::kernel::reduce::to_new;
 use crate::reduce::Reduce;
 use crate::reserved::reserved;
 use crate::shape::{BatchShape, LessAxes, TargetShape, check_base, check_sums, sizes, sizes_only, with_base};
-use alloc::vec::Vec;
 use ndarray::{Array, ArrayRef, DimAdd, Dimension};
 use num_traits::Zero;
 
@@ -51,9 +50,8 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
         &self,
         target: T,
     ) -> Result<Array<A, WithBase<T::Dim, B>>> {
-        let (part, builder) = (self.shape(), || {
-            ErrorBuilder::new(&caller::BATCH_SUM, &[self.shape()]).to(&target.for_message())
-        });
+        let part = self.shape();
+        let builder = || ErrorBuilder::new(&caller::BATCH_SUM, &[part]).to(&target.for_message());
         let batch = sizes_only(&target, builder)?;
         check_sums(part.batch(), sizes(&batch), builder)?;
         let result = reserved(with_base(sizes(&batch), part.base()), builder)?;
@@ -98,13 +96,8 @@ impl<A: Clone + Zero, D: Dimension, B: Dimension> Batch<'_, A, D, B> {
 /// The batch shape of another batch.
 impl<A, D: LessAxes<B>, B: Dimension, X> TargetShape for &Batch<'_, A, D, B, X> {
     type Dim = D::Left;
-    const PLAIN: bool = true;
 
     fn target_dim(&self) -> D::Left {
         with_base(self.batch_shape(), &[])
-    }
-
-    fn for_message(&self) -> Vec<i128> {
-        self.batch_shape().for_message()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::caller::{Caller, RESOLVE};
 use super::shape::{Align, Shape, signed};
-use super::{BroadcastError, ErrorKind, Fault, Mark, Report};
+use super::{BroadcastError, ErrorKind, Mark, Report};
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::fmt::{self, Display};
 use core::mem::ManuallyDrop;
@@ -68,7 +68,8 @@ impl ErrorBuilder {
             label: None,
             subject: Box::default(),
             detail: String::new(),
-            fault: None,
+            axis: None,
+            position: None,
             sizes: Vec::new(),
             clash: None,
             marks: Vec::new(),
@@ -101,7 +102,6 @@ impl ErrorBuilder {
     }
 
     /// Names the operation in a program of several.
-    #[cfg(feature = "partial")]
     pub(crate) fn label(mut self, label: Option<&str>) -> Self {
         self.0.label = label.map(Into::into);
         self
@@ -116,7 +116,7 @@ impl ErrorBuilder {
     /// Sets the axis at fault, the axes with a caret in the picture, and the sizes.
     #[inline(never)]
     pub(crate) fn at(mut self, axis: i128, marks: &[Mark], sizes: &[&dyn Display]) -> Self {
-        self.0.fault = Some(Fault::Axis(axis));
+        self.0.axis = Some(axis);
         self.0.marks.extend_from_slice(marks);
         for size in sizes {
             self.0.sizes.push(format!("{size}"));
@@ -124,7 +124,8 @@ impl ErrorBuilder {
         self
     }
 
-    /// An error with `detail` after the colon. [`fail!`] calls it.
+    /// An error with `detail` after the colon. [`fail!`] calls it. Cold, as [`new`](Self::new).
+    #[cold]
     #[inline(never)]
     pub(crate) fn error(mut self, kind: ErrorKind, detail: fmt::Arguments<'_>) -> BroadcastError {
         (self.0.kind, self.0.detail) = (kind, alloc::fmt::format(detail));
@@ -179,10 +180,7 @@ impl ErrorBuilder {
 
     /// The result, whose elements have `size` bytes, takes more than `isize::MAX` bytes or more than can be allocated.
     pub(crate) fn too_large(self, result: &[usize], size: usize) -> BroadcastError {
-        let mut bytes = size.max(1);
-        for &size in result {
-            bytes = bytes.saturating_mul(size.max(1));
-        }
+        let bytes = result.iter().fold(size.max(1), |bytes, &size| bytes.saturating_mul(size.max(1)));
         let (takes, bytes, what) = if isize::try_from(bytes).is_ok() {
             ("takes", bytes, ", which cannot be allocated")
         } else {

@@ -85,10 +85,7 @@ callers! {
     BATCH_INTO "write the result of {operands} into {targets}";
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
     BATCH_SUM "sum batch shape {batches} to {targets}"; axis: "batch axis", ..SUM_TO;
-}
 
-#[cfg(feature = "partial")]
-callers! {
     OPERATE "operate on {operands}"; ..RIGHT;
     PARTIAL_TOGETHER "broadcast shape{n|s} {operands}{n| together}"; numbered: (0, "operands"), ..RIGHT;
     PARTIAL_BATCHES "broadcast the batches of {operands}"; ..PARTIAL_TOGETHER;
@@ -121,7 +118,7 @@ impl Report {
                 (_, "bases", _) => list(&mut text, ["", ""], operands, Some(1)),
                 (_, "targets", _) => list(&mut text, ["", ""], targets, None),
                 (_, "axes", _) => push(&mut text, &Shape::from(&self.axes).text()),
-                (_, "axis", _) => push(&mut text, &signed(self.axis().unwrap_or_default())),
+                (_, "axis", _) => push(&mut text, &signed(self.axis.unwrap_or_default())),
                 (_, "quoted", _) => push(&mut text, &format!("{:?}", self.text)),
                 _ => push(&mut text, &self.text),
             }

@@ -9,9 +9,7 @@ mod shape;
 pub use returned::Returned;
 
 pub(crate) use builder::{Count, ErrorBuilder, NewBuilder, fail, owner};
-pub(crate) use shape::Shape;
-#[cfg(feature = "partial")]
-pub(crate) use shape::signed;
+pub(crate) use shape::{Shape, signed};
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use caller::Caller;
@@ -85,7 +83,10 @@ struct Report {
     subject: Box<str>,
     /// The end of the message, or the wrong sizes of the subject.
     detail: String,
-    fault: Option<Fault>,
+    /// The axis at fault.
+    axis: Option<i128>,
+    /// The position of the first character that does not fit, in a text that cannot be read.
+    position: Option<usize>,
     sizes: Vec<String>,
     /// The positions of two shapes whose sizes clash.
     clash: Option<[usize; 2]>,
@@ -95,15 +96,6 @@ struct Report {
 
 /// The byte at which a text cannot be read, and a description of the expected characters.
 pub(crate) type TextFault = (usize, &'static str);
-
-/// What is wrong.
-#[derive(Clone, Copy)]
-enum Fault {
-    /// An axis, by its number.
-    Axis(i128),
-    /// A character of a text, by its position.
-    Character(usize),
-}
 
 /// An axis with a caret in the picture.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -224,7 +216,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn axis(&self) -> Option<i128> {
-        self.0.axis()
+        self.0.axis
     }
 
     /// The sizes at fault, as the message writes them and in its order: two that clash, an invalid
@@ -270,7 +262,7 @@ impl BroadcastError {
     /// ```
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        if let Some(Fault::Character(position)) = self.0.fault { Some(position) } else { None }
+        self.0.position
     }
 
     /// The message on one line. `Debug` and panics print it, so that a program that only unwraps does not
@@ -281,19 +273,14 @@ impl BroadcastError {
 
     /// The error of a text that cannot be read. The character at `position` does not fit, and `expected` describes one
     /// that does.
-    #[cold]
     pub(crate) fn invalid_text(text: &str, position: usize, expected: &str) -> Self {
         let mut builder = ErrorBuilder::new::<&[usize]>(&caller::READ, &[]).text(&text);
-        builder.0.fault = Some(Fault::Character(position));
+        builder.0.position = Some(position);
         fail!(builder, InvalidText, "position {position} needs {expected}")
     }
 }
 
 impl Report {
-    fn axis(&self) -> Option<i128> {
-        if let Some(Fault::Axis(axis)) = self.fault { Some(axis) } else { None }
-    }
-
     /// The fault. `has` stands between the subject and its sizes.
     fn reason(&self, has: &str) -> String {
         let has = if self.subject.is_empty() { "" } else { has };

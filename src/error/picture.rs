@@ -111,7 +111,7 @@ impl<'r> Drawing<'r> {
 
     /// The rows, each after a line break, unless there are far more spaces than sizes. The last may be `below_rule`.
     fn text(&self, below_rule: bool) -> Option<String> {
-        let count = self.height();
+        let count = self.rows.iter().flatten().count();
         if count.saturating_mul(self.end_of(self.ends.len())) > 8 * (100 + self.sizes) {
             return None;
         }
@@ -126,11 +126,6 @@ impl<'r> Drawing<'r> {
             text += &line;
         }
         Some(text)
-    }
-
-    /// The number of rows.
-    fn height(&self) -> usize {
-        self.rows.iter().flatten().count()
     }
 
     /// The end of the first `columns` columns.
@@ -200,7 +195,7 @@ impl BroadcastError {
             let drawing = Drawing::new(&self.0);
             picture = drawing.text(false)?;
             carets.extend(marks.iter().filter_map(|&mark| drawing.caret(mark, caller.operands)));
-            if drawing.height() + carets.len() < 2 {
+            if drawing.rows.iter().flatten().count() + carets.len() < 2 {
                 return None;
             }
         }

@@ -56,7 +56,6 @@ impl Shape {
     }
 
     /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.
-    #[cfg(feature = "partial")]
     pub(crate) fn partial(sizes: Option<Vec<Box<str>>>, base: Option<usize>) -> Self {
         Self { sizes, is_crossed: true, base, align: Align::Right }
     }
@@ -77,36 +76,25 @@ impl Shape {
     /// Leaves the batch only.
     pub(super) fn drop_base(&mut self) {
         let batch = self.parts()[0].len();
+        self.sizes.iter_mut().for_each(|sizes| sizes.truncate(batch));
         self.base = None;
-        if let Some(sizes) = &mut self.sizes {
-            sizes.truncate(batch);
-        }
     }
 
     /// The shape as messages have it.
     pub(super) fn text(&self) -> String {
-        let (mut text, has_batch) = (String::new(), !self.is_crossed && self.base.is_some());
-        let [open, separator, close] = match self.open() {
-            _ if self.is_crossed => ["", "x", ""],
-            "(" => ["(", ", ", ")"],
-            _ => ["[", ", ", "]"],
+        let [batch, base] = self.parts().map(|part| part.join(", "));
+        let crossed = match &self.sizes {
+            None => "*".into(),
+            Some(sizes) if sizes.is_empty() => "[]".into(),
+            Some(sizes) => sizes.join("x"),
         };
-        let [batch, base] = self.parts();
-        push(&mut text, open);
-        for (axis, size) in self.sizes().iter().enumerate() {
-            let is_base = has_batch && axis == batch.len();
-            push(&mut text, if is_base { "; " } else { ["", separator][axis.min(1)] });
-            push(&mut text, size);
+        match self.base {
+            None if self.is_crossed => crossed,
+            None => format!("[{}]", self.sizes().join(", ")),
+            Some(axes) if self.is_crossed => format!("{crossed} (base {axes})"),
+            Some(_) if base.is_empty() => format!("({batch};)"),
+            Some(_) => format!("({batch}; {base})"),
         }
-        push(&mut text, if has_batch && base.is_empty() { ";" } else { "" });
-        push(&mut text, close);
-        if text.is_empty() {
-            push(&mut text, if self.sizes.is_none() { "*" } else { "[]" });
-        }
-        if let Some(base) = self.base.filter(|_| self.is_crossed) {
-            push(&mut text, &format!(" (base {base})"));
-        }
-        text
     }
 
     /// The first character of the shape in a picture: `*` stands for an unknown number of axes.

@@ -2,7 +2,7 @@
 
 use super::{Dim, PartialShape, Place, ShapeOp};
 use crate::error::{BroadcastError, Count, Result};
-use alloc::{string::String, vec::Vec};
+use alloc::{string::String, string::ToString, vec::Vec};
 use core::fmt;
 
 /// A condition under which operands go together.
@@ -87,12 +87,8 @@ impl fmt::Display for Check {
                 [] | [_] => f.write_str("always"),
                 [a, b] => write!(f, "{a} is 1, {b} is 1, or they are equal"),
                 [first @ .., last] => {
-                    let mut before = "the sizes other than 1 of ";
-                    for place in first {
-                        write!(f, "{before}{place}")?;
-                        before = ", ";
-                    }
-                    write!(f, " and {last} are equal")
+                    let first: Vec<_> = first.iter().map(Place::to_string).collect();
+                    write!(f, "the sizes other than 1 of {} and {last} are equal", first.join(", "))
                 }
             },
             Self::Applies { signature } => write!(f, "{signature} applies to all operands"),
@@ -187,7 +183,6 @@ pub struct InferredShapes<'s> {
 impl InferredShapes<'_> {
     /// The results of an operation without a signature.
     pub(super) fn of(results: Vec<PartialShape>, checks: Vec<Check>) -> Self {
-        let batch = PartialShape::unranked();
-        Self { batch, sizes: Vec::new(), bases: Vec::new(), results, checks }
+        Self { batch: PartialShape::unranked(), sizes: Vec::new(), bases: Vec::new(), results, checks }
     }
 }

@@ -69,7 +69,7 @@ impl PartialShape {
     /// # Equivalents
     /// TensorFlow `TensorShape.assert_is_compatible_with`.
     pub fn check(&self, shape: &[usize]) -> Result<()> {
-        bind(&mut Names::new(), None, self, shape)
+        bind(Vars::new(&mut Names::new(), None), self, shape)
     }
 
     /// Combines two descriptions of the same shape.
@@ -100,7 +100,7 @@ impl PartialShape {
     /// # Equivalents
     /// nGraph `PartialShape::merge_into`, TensorFlow `TensorShape.merge_with`.
     pub fn merge(&self, other: &Self) -> Result<Self> {
-        merge(&mut Names::new(), None, self, other)
+        merge(Vars::new(&mut Names::new(), None), self, other)
     }
 }
 
@@ -134,7 +134,7 @@ impl Names {
     /// # Equivalents
     /// Merging the inferred shape into a `value_info` of ONNX.
     pub fn merge(&mut self, label: &str, a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
-        merge(self, Some(label), a, b)
+        merge(Vars::new(self, Some(label)), a, b)
     }
 
     /// Checks the real shape of `label` against its declared one, and binds the names to its sizes.
@@ -160,7 +160,7 @@ impl Names {
     /// # Equivalents
     /// The symbolic sizes that ONNX Runtime checks for the inputs of a session.
     pub fn bind(&mut self, label: &str, declared: &PartialShape, sizes: &[usize]) -> Result<()> {
-        bind(self, Some(label), declared, sizes)
+        bind(Vars::new(self, Some(label)), declared, sizes)
     }
 
     /// The joint shape of a plan's operands with these shapes, in an operation called `label`. Binds the names of the plan
@@ -198,13 +198,13 @@ impl Names {
         shapes: &[S],
     ) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        plan.run(&shapes, self, Some(label))
+        plan.run(&shapes, Vars::new(self, Some(label)))
     }
 }
 
 /// [`Names::bind`], with or without a label.
-fn bind(names: &mut Names, label: Option<&str>, declared: &PartialShape, sizes: &[usize]) -> Result<()> {
-    let mut vars = Vars::new(names, label);
+fn bind(mut vars: Vars<'_>, declared: &PartialShape, sizes: &[usize]) -> Result<()> {
+    let label = vars.label;
     let builder = || ErrorBuilder::new(&caller::ACCEPT, &[sizes]).to(declared).label(label);
     vars.accept(declared, sizes, Owner::Shape, &builder)?;
     vars.keep();
@@ -215,7 +215,8 @@ fn bind(names: &mut Names, label: Option<&str>, declared: &PartialShape, sizes: 
 ///
 /// # Errors
 /// `AxisCount`; then, with the first axis at fault, `Incompatible` or `DeclaredName`.
-fn merge(names: &mut Names, label: Option<&str>, a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
+fn merge(vars: Vars<'_>, a: &PartialShape, b: &PartialShape) -> Result<PartialShape> {
+    let label = vars.label;
     let builder = || ErrorBuilder::new(&caller::MERGE, &[(a, None), (b, None)]).label(label);
     let Some(ndim) = a.ndim().or(b.ndim()) else { return Ok(PartialShape::unranked()) };
     if let Some(found) = b.ndim().filter(|&found| found != ndim) {
@@ -227,7 +228,7 @@ fn merge(names: &mut Names, label: Option<&str>, a: &PartialShape, b: &PartialSh
         conditions.add(Owner::Shape, shape.dims().unwrap_or_default(), &|axis| Some((axis, true)));
     }
     let error = |clash: Clash| clash.error(builder());
-    let mut system = System::new(conditions, Vars::new(names, label)).map_err(error)?;
+    let mut system = System::new(conditions, vars).map_err(error)?;
     system.solve().map_err(error)?;
     let sizes = list(ndim, &mut |axis| system.size(axis).0);
     system.vars.keep();

@@ -1,11 +1,8 @@
 //! Inference, a function for each operation.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "axes and targets may be passed by value, such as `1`, or by reference"
-)]
+#![allow(clippy::needless_pass_by_value, reason = "axes and targets are passed by value or by reference")]
 
-use super::statement::{Call, Statement};
+use super::statement::{Operation, Statement};
 use super::{Dim, Names, PartialShape, ShapeOp};
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::shape::{Axes, Placeholder, ReducedAxes, TargetShape, axis_numbers, check_target};
@@ -118,7 +115,7 @@ pub fn infer_shapes<'p>(shapes: impl IntoIterator<Item = &'p PartialShape>) -> R
 /// # Errors
 /// Those of the operation's function.
 pub(super) fn infer(operation: &ShapeOp<'_>, shapes: &[&PartialShape]) -> Result<PartialShape> {
-    let call = Call { has_checks: false, ..Call::new(shapes) };
+    let call = Operation { has_checks: false, ..Operation::on(shapes) };
     Ok(operation.infer(&mut Names::new(), call)?.results.swap_remove(0))
 }
 
@@ -150,8 +147,8 @@ pub fn infer_result_shape<'p>(
 ) -> Result<Option<PartialShape>> {
     let shapes: Vec<_> = operands.into_iter().collect();
     let is_known = shapes.iter().any(|shape| shape.ndim().is_some());
-    let call = Call { has_checks: false, ..Call::new(&shapes) };
-    let statement = Statement { is_ranked: true, ..call.together(&caller::PARTIAL_TOGETHER) };
+    let call = Operation { has_checks: false, ..Operation::on(&shapes) };
+    let statement = Statement { is_ranked: true, ..call.together() };
     let (result, _) = statement.solve(&mut Names::new())?;
     Ok(is_known.then_some(result))
 }
@@ -414,10 +411,6 @@ pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<Parti
 ///
 /// # Equivalents
 /// The transpose of XLA's `broadcast_in_dim`.
-pub fn infer_sum_in_dim(
-    shape: &PartialShape,
-    target: &PartialShape,
-    axes: impl Axes,
-) -> Result<PartialShape> {
-    infer(&ShapeOp::SumInDim(axis_numbers(&axes)), &[shape, target])
+pub fn infer_sum_in_dim(shape: &PartialShape, to: &PartialShape, axes: impl Axes) -> Result<PartialShape> {
+    infer(&ShapeOp::SumInDim(axis_numbers(&axes)), &[shape, to])
 }

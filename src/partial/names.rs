@@ -37,7 +37,7 @@ use core::fmt;
 /// The environment of symbolic sizes of a graph: `ShapeEnv` in PyTorch, `SymbolTable` in ONNX's shape inference.
 #[derive(Clone, Default)]
 pub struct Names {
-    pub(super) ids: ByName<usize>,
+    pub(super) ids: ByName,
     /// The names, without ranges.
     dims: Vec<Dim>,
     pub(super) classes: Vec<Class>,
@@ -92,12 +92,6 @@ pub(super) struct Origin {
     pub(super) place: OwnAxis,
 }
 
-impl Class {
-    pub(super) fn of(id: usize) -> Self {
-        Self { parent: compact(id), count: 1, span: Span::ANY, ends: [u32::MAX; 2], not_one: Span::ANY }
-    }
-}
-
 /// Prints each bound name with its size: `{"n": 2, "m": m:3..}`.
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -140,7 +134,7 @@ impl Names {
     /// `ShapeEnv.replacements` and `ShapeEnv.var_to_range` in PyTorch.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Dim> {
-        let root = self.root(*self.ids.get(name)?);
+        let root = self.root(self.ids.get(name)?);
         let Class { count, span, .. } = self.classes[root];
         (count > 1 || span != Span::ANY).then(|| self.dim(root, span))
     }
@@ -204,7 +198,7 @@ impl Names {
     pub fn resolve(&self, shape: &PartialShape) -> PartialShape {
         let Some(dims) = shape.dims() else { return PartialShape::unranked() };
         let mut resolve = |axis: usize| match dims[axis].as_name().and_then(|name| self.ids.get(name)) {
-            Some(&id) => {
+            Some(id) => {
                 let root = self.root(id);
                 let span = self.classes[root].span;
                 self.dim(root, span.intersect(dims[axis].span()).unwrap_or(span))
@@ -216,10 +210,11 @@ impl Names {
 
     /// The position of a name, which is added if it is new.
     pub(super) fn id(&mut self, name: &str) -> usize {
-        let id = *self.ids.or_insert(name, self.dims.len());
+        let id = self.ids.position(name);
         if id == self.dims.len() {
             self.dims.push(Dim::named(name, Span::ANY));
-            self.classes.push(Class::of(id));
+            let (parent, span) = (compact(id), Span::ANY);
+            self.classes.push(Class { parent, count: 1, span, ends: [u32::MAX; 2], not_one: span });
             self.notes.push(Note::new(0, OwnAxis::new(Owner::Shape, 0)));
         }
         id

@@ -10,7 +10,7 @@ use alloc::{collections::BinaryHeap, format, vec::Vec};
 impl System<'_> {
     /// The checks that sizes go together, from the sizes before anything is forced.
     pub(super) fn checks(&mut self) -> Vec<Check> {
-        let (mut checks, mut listed) = (Vec::new(), ByName::new());
+        let (mut checks, mut listed) = (Vec::new(), ByName::default());
         for axis in 0..self.axes.count {
             self.axis_checks(axis, &mut checks, &mut listed);
         }
@@ -19,7 +19,7 @@ impl System<'_> {
 
     /// Adds the checks of one axis. `listed` has the earlier checks of names as text: `2 3 true true` if variable 2 is 1 or 3,
     /// `1 2 false false` if variables 1 and 2 are equal, and `[1, 2]` if they agree.
-    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName<()>) {
+    fn axis_checks(&mut self, axis: usize, checks: &mut Vec<Check>, listed: &mut ByName) {
         let (mut open, mut forced, mut known) = (Vec::new(), None, self.axes.number(axis).single());
         for entry in self.axes.at(axis) {
             let (span, root) = (self.span_of(entry), entry.var.map(|var| self.vars.root(var)));
@@ -53,7 +53,7 @@ impl System<'_> {
             let is_new = pair.is_none_or(|(own, other)| {
                 let is_ordered = or_one || known.is_some();
                 let (a, b) = if is_ordered { (own, other) } else { (own.min(other), own.max(other)) };
-                listed.insert(&format!("{a} {b} {or_one} {}", known.is_some()), ())
+                listed.insert(&format!("{a} {b} {or_one} {}", known.is_some()))
             });
             checks.extend(is_new.then_some(check));
         }
@@ -64,7 +64,7 @@ impl System<'_> {
 type OpenSize = (Place, Span, Option<Var>, bool);
 
 /// The check of sizes that can all be 1, unless it is certain or listed.
-fn agreement(open: &[OpenSize], listed: &mut ByName<()>) -> Option<Check> {
+fn agreement(open: &[OpenSize], listed: &mut ByName) -> Option<Check> {
     let size = open.get(1)?.1.single_not_one();
     let (mut same, mut places, mut roots) = (true, Vec::with_capacity(open.len()), BinaryHeap::new());
     for &(place, span, root, _) in open {
@@ -73,6 +73,6 @@ fn agreement(open: &[OpenSize], listed: &mut ByName<()>) -> Option<Check> {
         roots.extend(root);
     }
     let all_named = roots.len() == open.len();
-    let is_new = !same && (!all_named || listed.insert(&format!("{:?}", roots.into_sorted_vec()), ()));
+    let is_new = !same && (!all_named || listed.insert(&format!("{:?}", roots.into_sorted_vec())));
     is_new.then_some(Check::Agree { places })
 }

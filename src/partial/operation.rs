@@ -2,7 +2,7 @@
 
 use super::choices::{infer_branches, infer_ranks};
 use super::partial_shape::list;
-use super::statement::Call;
+use super::statement::Operation;
 use super::{Check, Decision, InferredShapes, Names, PartialShape, Place, ShapeOp};
 use crate::error::{Result, caller};
 use crate::shape::{Signature, join, joint_ndim, joint_size};
@@ -15,19 +15,19 @@ impl<'s> ShapeOp<'s> {
     ///
     /// # Errors
     /// Those of the operation's function.
-    pub(super) fn infer(&self, names: &mut Names, call: Call<'_>) -> Result<InferredShapes<'s>> {
+    pub(super) fn infer(&self, names: &mut Names, call: Operation<'_>) -> Result<InferredShapes<'s>> {
         let shapes = call.shapes;
         let chosen = |results| Ok(InferredShapes::of(results, Vec::new()));
         let resolved = |names: &Names| list(shapes.len(), &mut |operand| names.resolve(shapes[operand]));
         let (statement, operation) = match self {
-            Self::Together => (call.together(&caller::PARTIAL_TOGETHER), ShapeOp::Together),
+            Self::Together => (call.together(), ShapeOp::Together),
             Self::Ranks => return chosen(infer_ranks(&resolved(names))),
             Self::Branches => return chosen(vec![infer_branches(&resolved(names))?]),
             Self::Target(sizes) => (call.broadcast_to(sizes)?, ShapeOp::Target(sizes.clone())),
             Self::Axes(axes) => (call.broadcast_axes(axes)?, ShapeOp::Axes(axes.clone())),
             Self::InDim(axes) => (call.broadcast_in_dim(axes)?, ShapeOp::InDim(axes.clone())),
-            Self::Batch(bases) => (call.batches(bases)?, ShapeOp::Batch(bases.clone())),
-            Self::BatchMap(bases) => (call.batches_and_bases(bases)?, ShapeOp::BatchMap(bases.clone())),
+            Self::Batch(bases) => (call.batches(bases, false)?, ShapeOp::Batch(bases.clone())),
+            Self::BatchMap(bases) => (call.batches(bases, true)?, ShapeOp::BatchMap(bases.clone())),
             &Self::Sum { ref axes, keepdims } => {
                 (call.sum(axes, keepdims)?, ShapeOp::Sum { axes: axes.clone(), keepdims })
             }
@@ -87,7 +87,7 @@ impl Names {
         operands: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>> {
         let operands: Vec<_> = operands.into_iter().collect();
-        operation.infer(self, Call { label: Some(label), ..Call::new(&operands) })
+        operation.infer(self, Operation { label: Some(label), ..Operation::on(&operands) })
     }
 }
 
@@ -126,7 +126,7 @@ impl Names {
 /// `broadcast_merge_into` refuses where it is sure.
 pub fn decide<'p>(operands: impl IntoIterator<Item = &'p PartialShape>) -> Decision {
     let operands: Vec<_> = operands.into_iter().collect();
-    ShapeOp::Together.infer(&mut Names::new(), Call::new(&operands)).into()
+    ShapeOp::Together.infer(&mut Names::new(), Operation::on(&operands)).into()
 }
 
 impl Check {

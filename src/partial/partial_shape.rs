@@ -161,9 +161,7 @@ impl PartialShape {
     #[must_use]
     pub fn with_base(&self, base: &Self) -> Self {
         let (Some(batch), Some(base)) = (self.dims(), base.dims()) else { return Self::unranked() };
-        let mut dims = batch.to_vec();
-        dims.extend_from_slice(base);
-        dims.into()
+        [batch, base].concat().into()
     }
 
     /// Whether this shape is at most as specific as `other`: it accepts every shape that `other` accepts,
@@ -243,9 +241,5 @@ impl From<Vec<Dim>> for PartialShape {
 /// The values for the numbers below `count`. Compiled once for each type, where a chain of iterators is for each call.
 #[inline(never)]
 pub(super) fn list<T>(count: usize, value: &mut dyn FnMut(usize) -> T) -> Vec<T> {
-    let mut values = Vec::with_capacity(count);
-    for i in 0..count {
-        values.push(value(i));
-    }
-    values
+    (0..count).map(value).collect()
 }

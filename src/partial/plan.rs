@@ -3,11 +3,11 @@
 use super::partial_shape::list;
 use super::place::{Owner, compact};
 use super::result::result_checks;
-use super::statement::Call;
+use super::statement::Operation;
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
-use crate::error::{ErrorBuilder, Result, caller, fail};
-use crate::shape::{broadcast_shapes, joint_error_of};
+use crate::error::{ErrorBuilder, Result, caller};
+use crate::shape::{broadcast_shapes, check_operands, joint_error_of};
 use alloc::vec::Vec;
 
 /// A broadcast planned from partial shapes, and applied to real shapes later.
@@ -70,7 +70,7 @@ impl Plan {
     pub fn new(operands: impl IntoIterator<Item = PartialShape>) -> Result<Self> {
         let operands: Vec<_> = operands.into_iter().collect();
         let shapes = list(operands.len(), &mut |operand| &operands[operand]);
-        let mut found = ShapeOp::Together.infer(&mut Names::new(), Call::new(&shapes))?;
+        let mut found = ShapeOp::Together.infer(&mut Names::new(), Operation::on(&shapes))?;
         Ok(Self { operands, result: None, inferred: found.results.swap_remove(0), checks: found.checks })
     }
 
@@ -164,26 +164,17 @@ impl Plan {
     /// [`broadcast_shapes`] with a declaration of the shapes.
     pub fn joint_shape<S: AsRef<[usize]>>(&self, shapes: &[S]) -> Result<Vec<usize>> {
         let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
-        self.run(&shapes, &mut Names::new(), None)
+        self.run(&shapes, Vars::new(&mut Names::new(), None))
     }
 
     /// [`joint_shape`](Self::joint_shape) in an operation called `label`, with names that may be bound already.
-    pub(super) fn run(
-        &self,
-        shapes: &[&[usize]],
-        names: &mut Names,
-        label: Option<&str>,
-    ) -> Result<Vec<usize>> {
+    pub(super) fn run(&self, shapes: &[&[usize]], mut vars: Vars<'_>) -> Result<Vec<usize>> {
+        let label = vars.label;
         let builder = || {
             let builder = ErrorBuilder::new(&caller::PLANNED, shapes).label(label);
             self.operands.iter().fold(builder, ErrorBuilder::to)
         };
-        let (expected, found) = (self.operands.len(), shapes.len());
-        if expected != found {
-            let builder = builder();
-            return Err(fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}"));
-        }
-        let mut vars = Vars::new(names, label);
+        check_operands(self.operands.len(), shapes.len(), "shapes", &builder)?;
         for (operand, planned) in self.operands.iter().enumerate() {
             vars.accept(planned, shapes[operand], Owner::Operand(compact(operand)), &builder)?;
         }

@@ -4,7 +4,7 @@ use super::dim::{Dim, Span};
 use super::partial_shape::list;
 use super::place::{Clash, OwnAxis, Owner};
 use super::solver::System;
-use super::statement::{Call, Statement, check_overflow};
+use super::statement::{Operation, Statement, check_overflow};
 use super::{Check, Decision, Names, PartialShape, Place};
 use crate::error::{BroadcastError, Count, ErrorBuilder, Result, caller, fail};
 use crate::shape::ByName;
@@ -137,7 +137,8 @@ pub(super) fn result_checks(
     result: &PartialShape,
     rule: Option<ResultRule>,
 ) -> Result<Vec<Check>> {
-    let Statement { operation, mut conditions, .. } = Call::new(operands).together(&caller::VERIFY);
+    let Statement { operation, mut conditions, .. } =
+        Operation { words: &caller::VERIFY, ..Operation::on(operands) }.together();
     let builder = || operation.builder().to(result);
     if operands.is_empty() {
         let builder = operation.builder_of(&caller::VERIFY_NOTHING).to(result);
@@ -187,14 +188,15 @@ fn add_checks(
     declared: &[Dim],
     open: bool,
 ) -> Option<(usize, Dim)> {
-    // the size and an axis of each name of the result, and the axes with a check for one size
-    let (mut uncertain, mut names, mut exact) = (None, ByName::new(), Vec::new());
+    // the names of the result, the size and an axis of each, and the axes with a check for one size
+    let (mut uncertain, mut names, mut sizes, mut exact) = (None, ByName::default(), Vec::new(), Vec::new());
     for (axis, dim) in declared.iter().enumerate() {
         let (inferred, span) = if open { (Dim::Unknown, Span::ANY) } else { system.size(axis) };
         let (name, covers, mut place) = (dim.as_name(), dim.span().covers(span), Place::Result { axis });
         // where the name stands in the operands, and where it stood in the result
         let own = name.and_then(|name| system.vars.first(name));
-        let listed = name.and_then(|name| names.get(name));
+        let position = name.map(|name| names.position(name));
+        let listed = position.and_then(|position| sizes.get(position));
         let known = own.as_ref().or(listed).map(|(_, place)| *place);
         let is_same =
             |(size, _): &(Dim, Place)| *size == inferred && matches!(inferred, Dim::Known(_) | Dim::Name(_));
@@ -219,8 +221,10 @@ fn add_checks(
             }
             uncertain = uncertain.or(Some((axis, inferred.clone())));
         }
-        if let Some(name) = name {
-            names.or_insert(name, (Dim::Unknown, known.unwrap_or(place))).0 = inferred;
+        match position {
+            Some(position) if position < sizes.len() => sizes[position].0 = inferred,
+            Some(_) => sizes.push((inferred, known.unwrap_or(place))),
+            None => {}
         }
     }
     // one size says more than that size or 1
@@ -232,7 +236,6 @@ fn add_checks(
 }
 
 /// The error of a declared size that does not agree with the inferred one.
-#[cold]
 fn result_size(builder: ErrorBuilder, axis: usize, dims: [&Dim; 2], sizes: &str) -> BroadcastError {
     let [inferred, declared] = dims;
     let named = inferred.as_name().or(declared.as_name()).is_some();

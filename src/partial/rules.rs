@@ -3,7 +3,7 @@
 use super::dim::Dim;
 use super::place::{Entry, OwnAxis, Owner};
 use super::solver::At;
-use super::statement::{Arguments, Call, Operation, Size, Statement};
+use super::statement::{Arguments, Operation, Size, Statement};
 use crate::error::caller::{self, Caller};
 use crate::error::{Result, fail, signed};
 use crate::shape::{
@@ -15,18 +15,17 @@ use alloc::vec::Vec;
 type Stated<'a> = Result<Statement<'a>>;
 
 /// The rules of the operations. Their errors about numbers of axes are in the order of the operation's function.
-impl<'a> Call<'a> {
+impl<'a> Operation<'a> {
     /// All shapes, aligned at the right.
-    pub(super) fn together(self, words: &'static Caller) -> Statement<'a> {
-        let operation = self.on_all(words);
-        let ndim = operation.most(&|operand| operation.dims(operand).len());
-        let at = |operand, axis| Some((ndim - operation.dims(operand).len() + axis, false));
-        Statement::new(operation, ndim, &at)
+    pub(super) fn together(self) -> Statement<'a> {
+        let ndim = self.most(&|operand| self.dims(operand).len());
+        let at = |operand, axis| Some((ndim - self.dims(operand).len() + axis, false));
+        Statement::new(self, ndim, &at)
     }
 
     pub(super) fn broadcast_to(self, sizes: &'a [Option<Dim>]) -> Stated<'a> {
         let arguments = Arguments::Sizes(sizes);
-        let operation = Operation { arguments, ..self.operation(&caller::TO_TARGET, &[], 1)? };
+        let operation = Operation { arguments, ..self.with(&caller::TO_TARGET, &[], 1)? };
         // as for an array: -1 keeps a size, and one that is not known could be any
         let number = |size: &Option<Dim>| match size {
             Some(Dim::Known(size)) => *size as i128,
@@ -50,7 +49,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_axes(self, numbers: &'a [i128]) -> Stated<'a> {
-        let operation = self.operation(&caller::ALONG_AXES, &[], 2)?.with_target(numbers);
+        let operation = self.with(&caller::ALONG_AXES, &[], 2)?.with_target(numbers);
         let ndim = operation.ndim(1).or(operation.ndim(0).map(|own| own + numbers.len()));
         let others: Vec<_> = operation.named(numbers, ndim)?.1.unnamed().collect();
         if let Some(ndim) = ndim {
@@ -61,7 +60,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn broadcast_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let operation = self.operation(&caller::IN_DIM, &[], 2)?.with_target(numbers);
+        let operation = self.with(&caller::IN_DIM, &[], 2)?.with_target(numbers);
         let (own, ndim) = (operation.ndim(0).unwrap_or(numbers.len()), operation.ndim(1));
         check_axis_count(own, numbers.len(), FOR_ARRAY, || operation.builder())?;
         let (positions, _) = operation.named(numbers, ndim)?;
@@ -73,7 +72,7 @@ impl<'a> Call<'a> {
 
     pub(super) fn sum(self, numbers: &'a [i128], keepdims: bool) -> Stated<'a> {
         let arguments = Arguments::Axes(numbers);
-        let operation = Operation { arguments, ..self.operation(&caller::SUM_AXES, &[], 1)? };
+        let operation = Operation { arguments, ..self.with(&caller::SUM_AXES, &[], 1)? };
         let (_, reduced) = operation.named(numbers, operation.ndim(0))?;
         let ndim = operation.dims(0).len();
         let statement = Statement::new(operation, ndim, &|_, axis| Some((axis, true)));
@@ -84,7 +83,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn sum_to(self, words: &'static Caller, bases: &'a [usize]) -> Stated<'a> {
-        let operation = self.operation(words, bases, 2)?.with_target(&[]);
+        let operation = self.with(words, bases, 2)?.with_target(&[]);
         operation.check_bases()?;
         let is_ranked = self.is_ranked();
         let (batch, target) = (operation.split(0).0.len(), operation.dims(1).len());
@@ -103,7 +102,7 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn sum_in_dim(self, numbers: &'a [i128]) -> Stated<'a> {
-        let operation = self.operation(&caller::SUM_IN_DIM, &[], 2)?.with_target(numbers);
+        let operation = self.with(&caller::SUM_IN_DIM, &[], 2)?.with_target(numbers);
         let (count, ndim) = (numbers.len(), operation.ndim(0));
         check_axis_count(operation.ndim(1).unwrap_or(count), count, FOR_TARGET, || operation.builder())?;
         let (positions, _) = operation.named(numbers, ndim)?;
@@ -117,24 +116,16 @@ impl<'a> Call<'a> {
         Ok(Statement { is_ranked: ndim.or(operation.ndim(1)).is_some(), ..statement })
     }
 
-    /// The batches together.
-    pub(super) fn batches(self, bases: &'a [usize]) -> Stated<'a> {
-        let operation = self.operation(&caller::PARTIAL_BATCHES, bases, bases.len())?;
+    /// The batches together and, if `joins_bases`, the bases by themselves.
+    pub(super) fn batches(self, bases: &'a [usize], joins_bases: bool) -> Stated<'a> {
+        let operation = self.with(&caller::PARTIAL_BATCHES, bases, bases.len())?;
         operation.check_bases()?;
-        Ok(operation.batches_after(0, &|_, _| None))
+        let base = |operand| operation.split(operand).1.len();
+        let most = if joins_bases { operation.most(&base) } else { 0 };
+        let at = |operand, axis| joins_bases.then(|| (most - base(operand) + axis, false));
+        Ok(operation.batches_after(most, &at))
     }
 
-    /// The batches and, by themselves, the bases together.
-    pub(super) fn batches_and_bases(self, bases: &'a [usize]) -> Stated<'a> {
-        let operation = self.operation(&caller::PARTIAL_BATCHES, bases, bases.len())?;
-        operation.check_bases()?;
-        let bases = operation.most(&|operand| operation.split(operand).1.len());
-        let at = |operand, axis| Some((bases - operation.split(operand).1.len() + axis, false));
-        Ok(operation.batches_after(bases, &at))
-    }
-}
-
-impl<'a> Operation<'a> {
     /// The second shape is the target, and the caller named these axes.
     fn with_target(self, axes: &'a [i128]) -> Self {
         Self { has_target: true, arguments: Arguments::Axes(axes), ..self }
@@ -196,12 +187,10 @@ impl<'a> Operation<'a> {
             let named = AxisMask::new(&axes, ndim, || self.builder())?;
             return Ok(((0..numbers.len()).map(|i| axes.axis(i, ndim)).collect(), named));
         }
-        let mut distinct = ByName::new();
-        for &number in numbers {
-            if !distinct.insert(&signed(number), ()) {
-                return Err(self.builder().duplicate_axis(number));
-            }
+        let mut distinct = ByName::default();
+        match numbers.iter().find(|&&number| !distinct.insert(&signed(number))) {
+            Some(&number) => Err(self.builder().duplicate_axis(number)),
+            None => Ok((Vec::new(), AxisMask::all(0))),
         }
-        Ok((Vec::new(), AxisMask::all(0)))
     }
 }

@@ -2,10 +2,12 @@
 
 use super::partial_shape::list;
 use super::place::{Clash, OwnAxis};
-use super::statement::{Arguments, Call, Operation, Statement, check_overflow};
+use super::statement::{Arguments, Operation, Statement, check_overflow};
 use super::{Check, Dim, InferredShapes, Names, PartialShape};
 use crate::error::{BroadcastError, Result, caller};
-use crate::shape::{BaseAxis, Cores, Signature, base_axes, base_size, two_sizes, unknown_symbol};
+use crate::shape::{
+    BaseAxis, CoreAxis, Cores, Signature, base_axes, base_size, check_operands, two_sizes, unknown_symbol,
+};
 use alloc::{vec, vec::Vec};
 
 impl<'s> Signature<'s> {
@@ -51,39 +53,40 @@ impl<'s> Signature<'s> {
         &self,
         shapes: impl IntoIterator<Item = &'p PartialShape>,
     ) -> Result<InferredShapes<'s>> {
-        self.infer_in(&mut Names::new(), Call::new(&shapes.into_iter().collect::<Vec<_>>()))
+        self.infer_in(&mut Names::new(), Operation::on(&shapes.into_iter().collect::<Vec<_>>()))
     }
 
     /// [`infer`](Self::infer) with names that may be known, which learn what is forced.
-    pub(super) fn infer_in(&self, names: &mut Names, call: Call<'_>) -> Result<InferredShapes<'s>> {
+    pub(super) fn infer_in(&self, names: &mut Names, call: Operation<'_>) -> Result<InferredShapes<'s>> {
         let shapes = call.shapes;
-        let mut cores = Cores::of(self.text());
+        let mut cores = Cores::of(self.text);
         let ndims = list(shapes.len(), &mut |operand| shapes[operand].ndim().unwrap_or(usize::MAX));
         cores.leave_out_missing(&ndims);
         let own = list(shapes.len(), &mut |operand| match cores.bases.get(operand) {
             Some(base) if operand < self.operands() => base.len().min(ndims[operand]),
             _ => 0,
         });
-        let arguments = Arguments::Signature(self.text());
-        let operation = Operation { bases: &own, arguments, ..call.on_all(&caller::SIGNATURE) };
-        if shapes.len() != self.operands() {
-            return Err(self.operand_count(operation.builder(), shapes.len()));
-        }
+        let arguments = Arguments::Signature(self.text);
+        let operation = Operation { words: &caller::SIGNATURE, bases: &own, arguments, ..call };
+        check_operands(self.operands(), shapes.len(), "shapes", &|| operation.builder())?;
         let [mut lacks_axes, mut lacks_sizes] = [false; 2];
-        for (operand, &found) in ndims.iter().enumerate() {
-            let base = &cores.bases[operand];
+        let Cores { bases, symbols } = &mut cores;
+        for (operand, (base, &found)) in bases.iter().zip(&ndims).enumerate() {
             if found < base.len() {
-                return Err(base_axes(operation.builder(), Some(operand), base.len(), found));
+                return Err(base_axes(operation.builder(), Some(operand), [base.len(), found]));
             }
             lacks_axes |= found == usize::MAX && base.iter().any(|axis| axis.optional);
             lacks_sizes |= found == usize::MAX && !base.is_empty();
+            for (axis, CoreAxis { symbol, .. }) in base.iter().enumerate() {
+                symbols[*symbol].first.get_or_insert((operand, axis));
+            }
         }
-        let applies = || vec![Check::Applies { signature: self.text().into() }];
+        let applies = || vec![Check::Applies { signature: self.text.into() }];
         if lacks_axes {
             let any = vec![PartialShape::unranked(); self.results()];
             return Ok(InferredShapes { bases: any.clone(), ..InferredShapes::of(any, applies()) });
         }
-        let mut found = Symbols::of(cores, operation).infer(names)?;
+        let mut found = infer(&cores, operation, names)?;
         // other checks speak of whole operands, or of axes that `*` does not have yet
         if lacks_sizes || !call.is_ranked() && !found.checks.is_empty() {
             found.checks = applies();
@@ -92,86 +95,67 @@ impl<'s> Signature<'s> {
     }
 }
 
-/// A signature whose symbols are the first axes of the conditions.
-struct Symbols<'s, 'a> {
-    cores: Cores<'s>,
-    operation: Operation<'a>,
-    /// Whether each symbol occurs in an operand.
-    occurs: Vec<bool>,
+/// The batch, the sizes and the results of a signature, whose symbols are the first axes of the conditions.
+fn infer<'s>(cores: &Cores<'s>, operation: Operation<'_>, names: &mut Names) -> Result<InferredShapes<'s>> {
+    let Cores { bases, symbols } = cores;
+    let (count, operands) = (symbols.len(), operation.shapes.len());
+    let at = |operand: usize, axis: usize| Some((bases[operand][axis].symbol, true));
+    let Statement { mut conditions, .. } = operation.batches_after(count, &at);
+    conditions.numbers = list(count, &mut |symbol| symbols[symbol].size.map_or(Dim::Unknown, Dim::Known));
+    conditions.first = (0..count).filter(|&symbol| symbols[symbol].is_number).collect();
+    let (system, checks) =
+        operation.solve(conditions, names).map_err(|clash| clash_error(cores, operation, clash))?;
+    check_results(cores, operation)?;
+    let mut sizes = list(count + operation.batch_axes(), &mut |axis| system.size(axis).0);
+    let batch = sizes.split_off(count);
+    let checks = operation.with_unranked(checks, &batch);
+    check_overflow(&batch, &|| operation.builder_of(&caller::PARTIAL_BATCHES))?;
+    system.vars.keep();
+    let batch = if operation.is_ranked() { batch.into() } else { PartialShape::unranked() };
+    let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
+    for base in &bases[operands..] {
+        let base = list(base.len(), &mut |axis| sizes[base[axis].symbol].clone()).into();
+        found.results.push(found.batch.with_base(&base));
+        found.bases.push(base);
+    }
+    for (size, symbol) in sizes.into_iter().zip(symbols) {
+        if symbol.first.is_some() && !symbol.is_number {
+            found.sizes.push((symbol.text, size));
+        }
+    }
+    Ok(found)
 }
 
-impl<'s, 'a> Symbols<'s, 'a> {
-    fn of(cores: Cores<'s>, operation: Operation<'a>) -> Self {
-        let mut occurs = vec![false; cores.symbols.len()];
-        for axis in cores.bases[..operation.call.shapes.len()].iter().flatten() {
-            occurs[axis.symbol] = true;
-        }
-        Self { cores, operation, occurs }
+/// # Errors
+/// `UnknownSymbol` where a size of a result is none of the operands'.
+fn check_results(cores: &Cores<'_>, operation: Operation<'_>) -> Result<()> {
+    let results = cores.bases[operation.shapes.len()..].iter().flatten();
+    let mut symbols = results.map(|axis| &cores.symbols[axis.symbol]);
+    match symbols.find(|symbol| symbol.first.is_none() && !symbol.is_number) {
+        Some(symbol) => Err(unknown_symbol(operation.builder(), symbol.text)),
+        None => Ok(()),
     }
+}
 
-    /// The batch, the sizes and the results of the signature.
-    fn infer(&self, names: &mut Names) -> Result<InferredShapes<'s>> {
-        let Self { cores: Cores { bases, symbols }, operation, occurs } = self;
-        let (count, operands) = (symbols.len(), operation.call.shapes.len());
-        let at = |operand: usize, axis: usize| Some((bases[operand][axis].symbol, true));
-        let Statement { mut conditions, .. } = operation.batches_after(count, &at);
-        conditions.numbers = list(count, &mut |symbol| symbols[symbol].size.map_or(Dim::Unknown, Dim::Known));
-        conditions.first = (0..count).filter(|&symbol| symbols[symbol].is_number).collect();
-        let (system, checks) = operation.solve(conditions, names).map_err(|clash| self.error(clash))?;
-        self.check_results()?;
-        let mut sizes = list(count + operation.batch_axes(), &mut |axis| system.size(axis).0);
-        let batch = sizes.split_off(count);
-        let checks = operation.with_unranked(checks, &batch);
-        check_overflow(&batch, &|| operation.builder_of(&caller::PARTIAL_BATCHES))?;
-        system.vars.keep();
-        let batch = if operation.call.is_ranked() { batch.into() } else { PartialShape::unranked() };
-        let mut found = InferredShapes { batch, ..InferredShapes::of(Vec::new(), checks) };
-        for base in &bases[operands..] {
-            let base = list(base.len(), &mut |axis| sizes[base[axis].symbol].clone()).into();
-            found.results.push(found.batch.with_base(&base));
-            found.bases.push(base);
-        }
-        for ((size, symbol), occurs) in sizes.into_iter().zip(symbols).zip(occurs) {
-            if *occurs && !symbol.is_number {
-                found.sizes.push((symbol.text, size));
-            }
-        }
-        Ok(found)
+/// The error of a clash at one of the axes, or in the batch.
+fn clash_error(cores: &Cores<'_>, operation: Operation<'_>, mut clash: Clash) -> BroadcastError {
+    let Clash::Sizes { axis, places, dims: [dim, other], .. } = &mut clash else {
+        return clash.error(operation.builder());
+    };
+    if let Some(in_batch) = axis.checked_sub(cores.symbols.len()) {
+        *axis = in_batch;
+        let error = || clash.error(operation.builder_of(&caller::PARTIAL_BATCHES));
+        return check_results(cores, operation).map_or_else(|error| error, |()| error());
     }
-
-    /// # Errors
-    /// `UnknownSymbol` where a size of a result is none of the operands'.
-    fn check_results(&self) -> Result<()> {
-        for axis in self.cores.bases[self.operation.call.shapes.len()..].iter().flatten() {
-            let symbol = &self.cores.symbols[axis.symbol];
-            if !self.occurs[axis.symbol] && !symbol.is_number {
-                return Err(unknown_symbol(self.operation.builder(), symbol.text));
-            }
-        }
-        Ok(())
-    }
-
-    /// The error of a clash at one of the axes, or in the batch.
-    fn error(&self, mut clash: Clash) -> BroadcastError {
-        let operation = &self.operation;
-        let Clash::Sizes { axis, places, dims: [dim, other], .. } = &mut clash else {
-            return clash.error(operation.builder());
-        };
-        if let Some(in_batch) = axis.checked_sub(self.cores.symbols.len()) {
-            *axis = in_batch;
-            let error = || clash.error(operation.builder_of(&caller::PARTIAL_BATCHES));
-            return self.check_results().map_or_else(|error| error, |()| error());
-        }
-        let base_axis = |place: OwnAxis| {
-            let (operand, mark) = (place.shape(), place.mark());
-            let axis = place.axis as usize - operation.split(operand).0.len();
-            BaseAxis { operand: Some(operand), axis, mark }
-        };
-        let (builder, symbol, [a, b]) = (operation.builder(), &self.cores.symbols[*axis], *places);
-        match symbol.size {
-            // the number is the first size of the axis
-            Some(size) => base_size(builder, base_axis(b), [other, &size]),
-            None => two_sizes(builder, symbol.text, [base_axis(a), base_axis(b)], [dim, other]),
-        }
+    let base_axis = |place: OwnAxis| {
+        let (operand, mark) = (place.shape(), place.mark());
+        let axis = place.axis as usize - operation.split(operand).0.len();
+        BaseAxis { operand: Some(operand), axis, mark }
+    };
+    let (builder, symbol, [a, b]) = (operation.builder(), &cores.symbols[*axis], *places);
+    match symbol.size {
+        // the number is the first size of the axis
+        Some(size) => base_size(builder, base_axis(b), [other, &size]),
+        None => two_sizes(builder, symbol.text, [base_axis(a), base_axis(b)], [dim, other]),
     }
 }

@@ -20,8 +20,6 @@ pub(super) struct Conditions<'s> {
     pub(super) entries: Vec<Entry<'s>>,
     /// How many axes there are.
     pub(super) count: usize,
-    /// The position of the first size at each axis, and the number of sizes.
-    starts: Vec<u32>,
     /// The sizes of the first axes, as far as a signature has them as numbers.
     pub(super) numbers: Vec<Dim>,
     /// The axes whose clashes come first.
@@ -31,8 +29,7 @@ pub(super) struct Conditions<'s> {
 impl<'s> Conditions<'s> {
     /// Conditions at `count` axes, with memory for `entries` sizes.
     pub(super) fn new(count: usize, entries: usize) -> Self {
-        let entries = Vec::with_capacity(entries);
-        Self { entries, count, starts: Vec::new(), numbers: Vec::new(), first: Vec::new() }
+        Self { entries: Vec::with_capacity(entries), count, numbers: Vec::new(), first: Vec::new() }
     }
 
     /// Adds the sizes of a shape. A size without a condition follows at an axis of its own.
@@ -46,7 +43,9 @@ impl<'s> Conditions<'s> {
 
     /// The sizes at an axis.
     pub(super) fn at(&self, axis: usize) -> &[Entry<'s>] {
-        &self.entries[self.starts[axis] as usize..self.starts[axis + 1] as usize]
+        let from = self.entries.partition_point(|entry| (entry.axis as usize) < axis);
+        let at_axis = self.entries[from..].partition_point(|entry| entry.axis as usize == axis);
+        &self.entries[from..][..at_axis]
     }
 
     /// The size of an axis, as far as it is known without its entries.
@@ -77,21 +76,13 @@ impl<'n> System<'n> {
     /// # Errors
     /// As [`new`](Self::new).
     fn bind(&mut self) -> Result<(), Clash> {
-        let Conditions { entries, count, starts, .. } = &mut self.axes;
         // in the order in which they were added, without the memory of a stable sort
-        for (position, entry) in (0..).zip(entries.iter_mut()) {
+        for (position, entry) in (0..).zip(&mut self.axes.entries) {
             entry.var = Some(position);
         }
-        entries.sort_unstable_by_key(|entry| (entry.axis, entry.var));
-        starts.clear();
-        starts.resize(*count + 1, 0);
-        for (entry, next) in entries.iter_mut().zip(1..) {
+        self.axes.entries.sort_unstable_by_key(|entry| (entry.axis, entry.var));
+        for entry in &mut self.axes.entries {
             entry.var = self.vars.at(entry.dim, entry.dim.span(), entry.place)?;
-            starts[entry.axis as usize + 1] = next;
-        }
-        for axis in 0..*count {
-            // axes without sizes
-            starts[axis + 1] = starts[axis + 1].max(starts[axis]);
         }
         Ok(())
     }
@@ -102,7 +93,7 @@ impl<'n> System<'n> {
     /// # Errors
     /// As [`new`](Self::new) and [`solve`](Self::solve).
     pub(super) fn declare(&mut self, declared: &'n [Dim], all: bool) -> Result<(), Clash> {
-        self.vars.undo();
+        self.vars.restore([0, self.vars.origins]);
         for entry in &mut self.axes.entries {
             entry.axis += compact(declared.len() - self.axes.count);
         }

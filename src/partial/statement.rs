@@ -7,59 +7,18 @@ use super::solver::{At, Conditions, System};
 use super::vars::Vars;
 use super::{Check, Names, PartialShape, ShapeOp};
 use crate::error::caller::Caller;
-use crate::error::{ErrorBuilder, NewBuilder, Result, Shape, caller, fail};
-use crate::shape::checked_len;
+use crate::error::{ErrorBuilder, NewBuilder, Result, Shape, caller};
+use crate::shape::{check_operands, checked_len};
 use alloc::{string::ToString, vec::Vec};
-
-/// The shapes of a call in a program.
-#[derive(Clone, Copy)]
-pub(super) struct Call<'a> {
-    /// The label of the call, if it has one.
-    pub(super) label: Option<&'a str>,
-    pub(super) shapes: &'a [&'a PartialShape],
-    /// Whether checks are asked for.
-    pub(super) has_checks: bool,
-}
-
-impl<'a> Call<'a> {
-    /// A call without a label, for its checks.
-    pub(super) fn new(shapes: &'a [&'a PartialShape]) -> Self {
-        Self { label: None, shapes, has_checks: true }
-    }
-
-    /// An operation with these words on `expected` shapes, the first of which have these numbers of base axes.
-    ///
-    /// # Errors
-    /// `OperandCount`.
-    pub(super) fn operation(
-        self,
-        words: &'static Caller,
-        bases: &'a [usize],
-        expected: usize,
-    ) -> Result<Operation<'a>> {
-        let (operation, found) = (Operation { bases, ..self.on_all(words) }, self.shapes.len());
-        if expected == found {
-            return Ok(operation);
-        }
-        let builder = operation.builder_of(&caller::OPERATE);
-        Err(fail!(builder, OperandCount, "the number of operands is {found}, expected {expected}"))
-    }
-
-    /// An operation with these words on any number of shapes.
-    pub(super) fn on_all(self, words: &'static Caller) -> Operation<'a> {
-        Operation { call: self, words, bases: &[], has_target: false, arguments: Arguments::None }
-    }
-
-    /// Whether all numbers of axes are known.
-    pub(super) fn is_ranked(&self) -> bool {
-        self.shapes.iter().all(|shape| shape.ndim().is_some())
-    }
-}
 
 /// An operation with its shapes, as errors describe it.
 #[derive(Clone, Copy)]
 pub(super) struct Operation<'a> {
-    pub(super) call: Call<'a>,
+    /// The label of the call in a program, if it has one.
+    pub(super) label: Option<&'a str>,
+    pub(super) shapes: &'a [&'a PartialShape],
+    /// Whether checks are asked for.
+    pub(super) has_checks: bool,
     pub(super) words: &'static Caller,
     /// The numbers of base axes of the first shapes, if they have any.
     pub(super) bases: &'a [usize],
@@ -81,13 +40,35 @@ pub(super) enum Arguments<'a> {
 }
 
 impl<'a> Operation<'a> {
+    /// A call without a label, for its checks: with the words of shapes that broadcast together, until it has others.
+    pub(super) fn on(shapes: &'a [&'a PartialShape]) -> Self {
+        let (words, arguments) = (&caller::PARTIAL_TOGETHER, Arguments::None);
+        Self { label: None, shapes, has_checks: true, words, bases: &[], has_target: false, arguments }
+    }
+
+    /// The operation with these words on `expected` shapes, the first of which have these numbers of base axes.
+    ///
+    /// # Errors
+    /// `OperandCount`.
+    pub(super) fn with(self, words: &'static Caller, bases: &'a [usize], expected: usize) -> Result<Self> {
+        let operation = Self { words, bases, ..self };
+        let builder = || operation.builder_of(&caller::OPERATE);
+        check_operands(expected, self.shapes.len(), "operands", &builder)?;
+        Ok(operation)
+    }
+
+    /// Whether all numbers of axes are known.
+    pub(super) fn is_ranked(&self) -> bool {
+        self.shapes.iter().all(|shape| shape.ndim().is_some())
+    }
+
     pub(super) fn ndim(&self, operand: usize) -> Option<usize> {
-        self.call.shapes[operand].ndim()
+        self.shapes[operand].ndim()
     }
 
     /// The sizes of an operand; none for `*`.
     pub(super) fn dims(&self, operand: usize) -> &'a [Dim] {
-        self.call.shapes[operand].dims().unwrap_or_default()
+        self.shapes[operand].dims().unwrap_or_default()
     }
 
     pub(super) fn base(&self, operand: usize) -> Option<usize> {
@@ -102,19 +83,17 @@ impl<'a> Operation<'a> {
 
     /// The most of what the operands have.
     pub(super) fn most(&self, count: &dyn Fn(usize) -> usize) -> usize {
-        (0..self.call.shapes.len()).map(count).max().unwrap_or(0)
+        (0..self.shapes.len()).map(count).max().unwrap_or(0)
     }
 
     /// The builder of the operation's errors.
-    #[cold]
     pub(super) fn builder(&self) -> ErrorBuilder {
         self.builder_of(self.words)
     }
 
     /// The builder of errors of a part of the operation.
-    #[cold]
     pub(super) fn builder_of(&self, words: &'static Caller) -> ErrorBuilder {
-        let Call { label, shapes, .. } = self.call;
+        let Self { label, shapes, .. } = *self;
         let parts = list(shapes.len(), &mut |operand| (shapes[operand], self.base(operand)));
         let (operands, targets) = parts.split_at(parts.len() - usize::from(self.has_target));
         let builder = ErrorBuilder::new(words, operands).label(label);
@@ -137,8 +116,8 @@ impl<'a> Operation<'a> {
         conditions: Conditions<'a>,
         names: &'a mut Names,
     ) -> Result<(System<'a>, Vec<Check>), Clash> {
-        let mut system = System::new(conditions, Vars::new(names, self.call.label))?;
-        let checks = if self.call.has_checks { system.checks() } else { Vec::new() };
+        let mut system = System::new(conditions, Vars::new(names, self.label))?;
+        let checks = if self.has_checks { system.checks() } else { Vec::new() };
         system.solve()?;
         Ok((system, checks))
     }
@@ -146,7 +125,7 @@ impl<'a> Operation<'a> {
     /// Adds the check of operands `*` to those of the others, with which they broadcast together. `sizes` are the joint sizes
     /// of the others.
     pub(super) fn with_unranked(&self, mut checks: Vec<Check>, sizes: &[Dim]) -> Vec<Check> {
-        let unranked = self.call.shapes.iter().filter(|shape| shape.ndim().is_none()).count();
+        let unranked = self.shapes.iter().filter(|shape| shape.ndim().is_none()).count();
         // if all known sizes are 1, one operand `*` goes together with them, whatever its shape
         if unranked > usize::from(sizes.iter().all(|size| *size == Dim::Known(1))) {
             checks.push(Check::Succeeds { operation: ShapeOp::Together });
@@ -179,7 +158,7 @@ pub(super) struct Statement<'a> {
 impl<'a> Statement<'a> {
     /// A statement about sizes at `count` axes, which are those of the result. `at` takes a shape and one of its axes.
     pub(super) fn new(operation: Operation<'a>, count: usize, at: &dyn Fn(usize, usize) -> At) -> Self {
-        let shapes = operation.call.shapes.len();
+        let shapes = operation.shapes.len();
         let entries = (0..shapes).map(|operand| operation.dims(operand).len());
         let mut conditions = Conditions::new(count, entries.sum());
         for operand in 0..shapes {
@@ -187,7 +166,7 @@ impl<'a> Statement<'a> {
             let owner = if is_target { Owner::Target } else { Owner::Operand(compact(operand)) };
             conditions.add(owner, operation.dims(operand), &|axis| at(operand, axis));
         }
-        let (result, is_ranked) = ((0..count).map(Size::At).collect(), operation.call.is_ranked());
+        let (result, is_ranked) = ((0..count).map(Size::At).collect(), operation.is_ranked());
         Self { operation, conditions, result, bases: 0, is_ranked }
     }
 

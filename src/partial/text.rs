@@ -92,7 +92,7 @@ fn until(text: &str, stop: u8) -> usize {
     text.len()
 }
 
-/// The text without the spaces around it.
+/// The text without the spaces around it. Of spaces alone, their end is left, where an error counts from.
 fn trim(text: &str) -> &str {
     text.trim_start_matches(' ').trim_end_matches(' ')
 }

@@ -12,16 +12,16 @@ use alloc::{format, string::String, string::ToString};
 pub(super) struct Vars<'n> {
     names: &'n mut Names,
     /// The label of the call.
-    label: Option<&'n str>,
+    pub(super) label: Option<&'n str>,
     /// How many origins there were before.
-    origins: usize,
+    pub(super) origins: usize,
     /// How many changes there were when the last state was asked for.
     mark: usize,
 }
 
 impl Drop for Vars<'_> {
     fn drop(&mut self) {
-        self.undo();
+        self.restore([0, self.origins]);
     }
 }
 
@@ -30,11 +30,6 @@ impl<'n> Vars<'n> {
         let origins = names.origins.len();
         names.calls += 1;
         Self { names, label, origins, mark: 0 }
-    }
-
-    /// Undoes everything forced in this call.
-    pub(super) fn undo(&mut self) {
-        self.restore([0, self.origins]);
     }
 
     /// The numbers of changes and origins so far.
@@ -102,7 +97,7 @@ impl<'n> Vars<'n> {
 
     /// The size of a name of the call, and the first axis that has it.
     pub(super) fn first(&self, name: &str) -> Option<(Dim, Place)> {
-        let var = compact(*self.names.ids.get(name)?);
+        let var = compact(self.names.ids.get(name)?);
         let note = self.note(var);
         (note.call == self.names.calls).then(|| (self.dim(var, false), note.first.into()))
     }
@@ -208,12 +203,8 @@ impl<'n> Vars<'n> {
     ) -> Result<()> {
         let Some(dims) = declared.dims() else { return Ok(()) };
         if dims.len() != shape.len() {
-            let (builder, of, found, expected) = (builder(), owner.words(), shape.len(), dims.len());
-            return Err(fail!(
-                builder,
-                DeclaredAxes,
-                "the number of axes{of} is {found}, expected {expected}"
-            ));
+            let (of, found, ndim) = (owner.words(), shape.len(), dims.len());
+            return Err(fail!(builder(), DeclaredAxes, "the number of axes{of} is {found}, expected {ndim}"));
         }
         for (axis, dim) in dims.iter().enumerate() {
             let (size, place) = (shape[axis], OwnAxis::new(owner, axis));

@@ -1,7 +1,7 @@
 //! Maxima and minima, which keep NaN.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 
-use super::passes::{CheckedReduction, Form, Words, checked, source_shape};
+use super::passes::{Form, Words, checked, source_shape};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::nest::Source;
 use crate::kernel::operation::Operation;
@@ -39,7 +39,7 @@ pub(super) fn extremes<A: Clone, D: Dimension, F: Form<D>>(
     form: &F,
     (caller, name): Words,
 ) -> Result<Array<A, F::Left>> {
-    checked(source, form, caller, |&CheckedReduction { shape, removed }, result, builder| {
+    checked(source, form, caller, |shape, removed, result, builder| {
         check_elements(shape, result.len(), name, builder)?;
         let is_empty = result.len() == 0;
         Ok(if is_empty { result.cloned(&[]) } else { to_new(source, shape, result, removed, source.first()) })
@@ -59,17 +59,12 @@ pub(super) fn total_extreme<A: Clone, D: Dimension>(source: &Source<'_, A>, word
     Ok(to_one(source, shape, source.first()))
 }
 
-/// Checks that each of so many results of a shape has elements.
+/// Checks that each of `len` results of a shape has elements.
 ///
 /// # Errors
 /// `NoElements` where a lane has none.
-pub(super) fn check_elements(
-    shape: &[usize],
-    results: usize,
-    name: &str,
-    builder: NewBuilder<'_>,
-) -> Result<()> {
-    if results > 0 && shape.contains(&0) {
+pub(super) fn check_elements(shape: &[usize], len: usize, name: &str, builder: NewBuilder<'_>) -> Result<()> {
+    if len > 0 && shape.contains(&0) {
         return Err(fail!(builder(), NoElements, "there is no {name} of 0 elements"));
     }
     Ok(())

@@ -1,10 +1,10 @@
 //! Means, for every element type that can hold them.
 
 use super::MeanElement;
-use super::passes::{CheckedReduction, Form, Words, checked, source_shape, total};
+use super::passes::{Form, Words, checked, source_shape, total};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::Source;
+use crate::kernel::nest::{Dropped, Source};
 use crate::kernel::reduce::to_new;
 use crate::kernel::simd::is_plain;
 use crate::reserved::reserved;
@@ -19,7 +19,9 @@ pub(super) fn means<A: MeanElement, D: Dimension, F: Form<D>>(
     form: &F,
     (caller, name): Words,
 ) -> Result<Array<A, F::Left>> {
-    checked(source, form, caller, |reduction, result, builder| mean(source, reduction, result, name, builder))
+    checked(source, form, caller, |shape, removed, result, builder| {
+        mean(source, (shape, removed), result, name, builder)
+    })
 }
 
 /// The mean of all elements.
@@ -43,7 +45,7 @@ pub(super) fn total_mean<A: MeanElement, D: Dimension>(source: &Source<'_, A>, w
 /// Sums, each divided by the number of its elements.
 fn mean<A: MeanElement, E: Dimension>(
     source: &Source<'_, A>,
-    &CheckedReduction { shape, removed }: &CheckedReduction<'_>,
+    (shape, removed): (&[usize], Dropped<'_>),
     result: Reserved<A, E>,
     name: &str,
     builder: NewBuilder<'_>,
@@ -70,14 +72,14 @@ fn mean<A: MeanElement, E: Dimension>(
         }
         _ => means.map_inplace(|sum| *sum = sum.clone() / divisor.clone()),
     }
-    if let Some(scale) = scale.filter(|_| !all_finite(&means)) {
+    // without a branch for each, the loop is vectorised
+    let are_finite = |chunk: &[A]| chunk.iter().fold(true, |all, mean| all & is_finite(mean));
+    let all_finite = means.as_slice_memory_order().is_some_and(|means| means.chunks(64).all(are_finite));
+    if let Some(scale) = scale.filter(|_| !all_finite) {
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
         let result = reserved(means.raw_dim(), builder)?;
-        let prepare = |items: &mut [A], power: &A| {
-            for item in items {
-                *item = item.clone() * power.clone();
-            }
-        };
+        let prepare =
+            |items: &mut [A], power: &A| items.iter_mut().for_each(|x| *x = x.clone() * power.clone());
         let parts = to_new(&source.prepared(prepare, &scale.power), shape, result, removed, A::zero());
         means.zip_mut_with(&parts, |mean, part| {
             if !is_finite(mean) {
@@ -116,12 +118,6 @@ impl<A: MeanElement> Scale<A> {
     fn mean(&self, part: A) -> A {
         if is_finite(&part) { part.clone() + part * self.excess.clone() } else { part }
     }
-}
-
-/// Whether all means are finite. Without a branch for each, the loop is vectorised.
-fn all_finite<A: MeanElement, E: Dimension>(means: &Array<A, E>) -> bool {
-    let are_finite = |chunk: &[A]| chunk.iter().fold(true, |all, mean| all & is_finite(mean));
-    means.as_slice_memory_order().is_some_and(|means| means.chunks(64).all(are_finite))
 }
 
 /// Whether a number is finite: zero times infinity is no number. Types that panic where there is no number are asked for an infinity

@@ -30,16 +30,8 @@ pub(super) fn source_shape<'j, A: Clone, D: Dimension>(
 }
 
 /// The builder of an error: the caller and the shapes of the source.
-#[cold]
 pub(super) fn builder<A: Clone>(source: &Source<'_, A>, caller: &'static Caller) -> ErrorBuilder {
     ErrorBuilder::new(caller, source.shapes())
-}
-
-/// A reduction whose shapes were checked: the shape of the source, and the axes that the result does not have. Without a set,
-/// these are the leading ones.
-pub(super) struct CheckedReduction<'a> {
-    pub(super) shape: &'a [usize],
-    pub(super) removed: Dropped<'a>,
 }
 
 impl AxisSelection for AxisMask {
@@ -115,8 +107,8 @@ pub(super) fn reduce<A: Clone, D: Dimension, F: Form<D>>(
     caller: &'static Caller,
     empty: A,
 ) -> Result<Array<A, F::Left>> {
-    checked(source, form, caller, |reduction, result, _| {
-        Ok(to_new(source, reduction.shape, result, reduction.removed, empty))
+    checked(source, form, caller, |shape, removed, result, _| {
+        Ok(to_new(source, shape, result, removed, empty))
     })
 }
 
@@ -129,7 +121,8 @@ pub(super) fn total<A: Clone, D: Dimension>(source: &Source<'_, A>, empty: A) ->
     Ok(to_one(source, source_shape(source, &mut joint)?, empty))
 }
 
-/// Checks the shapes of a reduction, and calls `then` with it, with memory for its result, and with what builds an error.
+/// Checks the shapes of a reduction. Calls `then` with the shape of the source, the axes that the result does not have (without a
+/// set, these are the leading ones), memory for the result, and what builds an error.
 ///
 /// # Errors
 /// Those of [`source_shape`] and of [`Form::check`], `TooLarge`, then those of `then`.
@@ -138,14 +131,14 @@ pub(super) fn checked<A: Clone, D: Dimension, F: Form<D>>(
     source: &Source<'_, A>,
     form: &F,
     caller: &'static Caller,
-    then: impl FnOnce(&CheckedReduction<'_>, Reserved<A, F::Left>, NewBuilder<'_>) -> Result<Array<A, F::Left>>,
+    then: impl FnOnce(&[usize], Dropped<'_>, Reserved<A, F::Left>, NewBuilder<'_>) -> Result<Array<A, F::Left>>,
 ) -> Result<Array<A, F::Left>> {
     let mut joint = None::<D>;
     let shape = source_shape(source, &mut joint)?;
     let builder = || form.describe(builder(source, caller), shape.len());
     let (result, removed) = form.check(shape, builder)?;
     let (result, removed) = (reserved(result, builder)?, removed.as_ref().map(|mask| mask as _));
-    then(&CheckedReduction { shape, removed }, result, &builder)
+    then(shape, removed, result, &builder)
 }
 
 /// Sums to the shape of an array. `store` writes a sum to an element.

@@ -11,10 +11,9 @@ use crate::kernel::reduce::to_new;
 use crate::reserved::reserved;
 use crate::shape::{AxisMask, ReducedAxes, reduced_dim};
 use alloc::vec::Vec;
-use core::iter::zip;
 use ndarray::{
-    Array, ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, AxisDescription,
-    Dimension, IxDyn, RawData, Slice, Zip,
+    Array, ArrayBase, ArrayD, ArrayRef, ArrayView, ArrayViewMutD, Axis, AxisDescription, Dimension, IxDyn,
+    RawData, Slice, Zip,
 };
 
 /// Whether any element is true, if that is `FINAL`, or else whether all are.
@@ -101,14 +100,14 @@ fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
         let error = || fail!(builder(), NoMean, "expected `ddof` below the number of elements, {count}");
         let counted = counted.ok_or_else(error)?;
         let (freedom, one) = (counted.clone() - ddof, counted.clone() / counted.clone());
-        let lanes = Lanes { source, shape, reduced: &reduced, keeps: X::KEEPS };
+        let lanes = Lanes { source, shape, reduced: &reduced };
         let (of_lanes, removed) = (lanes.all_axes(means.view()), (!X::KEEPS).then_some(&reduced as _));
         let stored = of.squared(&of_lanes, |source| to_new(source, shape, result, removed, A::zero()));
         let mut variances = stored.unwrap_or_else(|| {
             let mut sums = means.map(|_| A::zero());
             let squared = |x: &A, mean: &A| { Squared }.map((x, mean));
             let reduce = |x: &_, means: &_| fused((x, means), squared).sum_to(means);
-            lanes.by_parts(of_lanes.view(), lanes.all_axes(sums.view_mut()), reduce, A::add);
+            lanes.combine(&of_lanes, lanes.all_axes(sums.view_mut()), &reduce, A::add);
             sums
         });
         variances.map_inplace(|sum| *sum = sum.clone() / freedom.clone());
@@ -136,39 +135,32 @@ struct Lanes<'a, A> {
     source: &'a Source<'a, A>,
     shape: &'a [usize],
     reduced: &'a AxisMask,
-    /// Whether results have the axes that are reduced.
-    keeps: bool,
 }
 
 /// What the elements of a lane are multiplied by, and what is subtracted from the products, and from the squares of the differences.
 type Lane<A> = [A; 3];
 
-/// What is combined of the differences of scaled elements.
-#[derive(Clone, Copy, PartialEq)]
-enum Combined {
-    /// The largest absolute difference.
-    Largest,
-    Sum,
-    Squares,
-}
+/// Reduces the elements of a part with what there is for its lanes. Behind a pointer, so that parts are walked by one function.
+type ReducePart<'r, A, L> = &'r dyn Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>;
 
 impl<A: VarElement> Lanes<'_, A> {
     /// What there is for each lane, with all axes of the shape.
     fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
-        let named = self.reduced.named().filter(|_| !self.keeps);
+        let keeps = lanes.ndim() == self.shape.len();
+        let named = self.reduced.named().filter(|_| !keeps);
         named.fold(lanes.into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)))
     }
 
-    /// Reduces the elements with what there is for their lanes, part by part. The results of parts are combined pairwise.
-    fn by_parts<L>(
+    /// Reduces the elements with what there is for their lanes, part by part. `op` combines the results of parts pairwise.
+    fn combine<L>(
         &self,
-        lanes: ArrayViewD<'_, L>,
+        lanes: &ArrayRef<L, IxDyn>,
         results: ArrayViewMutD<'_, A>,
-        reduce: impl Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>,
+        reduce: ReducePart<'_, A, L>,
         op: impl Fn(A, A) -> A,
     ) {
         let order = memory_order(self.source, self.shape, |_| false);
-        let (lanes, mut results) = (lanes.permuted_axes(&*order), results.permuted_axes(&*order));
+        let (lanes, mut results) = (lanes.view().permuted_axes(&*order), results.permuted_axes(&*order));
         let mut parts = Vec::<(usize, ArrayD<A>)>::new();
         for_each_part(self.source, self.shape, &order, self.reduced, |elements, sizes, bounds| {
             let elements = ArrayView::from_shape(sizes, elements).expect("all elements of the part");
@@ -177,9 +169,9 @@ impl<A: VarElement> Lanes<'_, A> {
                 _ => Slice::from(..),
             };
             let mut result = reduce(&elements, &lanes.slice_each_axis(part)).expect("parts of one shape");
-            let (mut count, mut ends) = (1, zip(bounds, self.shape).enumerate());
+            let mut count = 1;
             let is_last =
-                ends.all(|(axis, (part, &end))| !self.reduced.contains(axis) || part.0 + part.1 == end);
+                self.reduced.named().all(|axis| bounds[axis].0 + bounds[axis].1 == self.shape[axis]);
             while let Some((_, before)) = parts.pop_if(|(others, _)| *others == count || is_last) {
                 result.zip_mut_with(&before, |result, before| *result = op(before.clone(), result.clone()));
                 count *= 2;
@@ -192,36 +184,21 @@ impl<A: VarElement> Lanes<'_, A> {
         });
     }
 
-    /// The sums, or the largest, of the differences of scaled elements.
-    fn scaled(&self, lanes: &ArrayD<Lane<A>>, what: Combined) -> ArrayD<A> {
-        let mut results = lanes.map(|_| A::zero());
-        let larger = |a: A, b: A| if b > a { b } else { a };
-        let apart = |x: &A, [factor, mean, _]: &Lane<A>| x.clone() * factor.clone() - mean.clone();
-        let absolute = |x: &A, lane: &Lane<A>| larger(apart(x, lane), A::zero() - apart(x, lane));
-        let squared = |x: &A, lane: &Lane<A>| apart(x, lane) * apart(x, lane) - lane[2].clone();
-        let reduce = |x: &ArrayRef<A, IxDyn>, lanes: &ArrayRef<Lane<A>, IxDyn>| match what {
-            Combined::Largest => fused((x, lanes), absolute).reduce_to(lanes, A::zero(), larger),
-            Combined::Sum => fused((x, lanes), apart).sum_to(lanes),
-            Combined::Squares => fused((x, lanes), squared).sum_to(lanes),
-        };
-        let op = |a, b| if what == Combined::Largest { larger(a, b) } else { a + b };
-        self.by_parts(lanes.view(), results.view_mut(), reduce, op);
-        results
-    }
-
     /// Corrects the variances of rough lanes, and finishes all of them.
     ///
     /// The elements of a lane are scaled where some variance is not held, so that the largest difference is some quarter. The mean is
     /// corrected first, so that equal elements do not differ from it; so is the mean of the squares.
     fn correct(
         &self,
-        means: &ArrayViewD<'_, A>,
+        means: &ArrayRef<A, IxDyn>,
         variances: ArrayViewMutD<'_, A>,
         [count, freedom]: [&A; 2],
         is_held: &dyn Fn(&A) -> bool,
         is_rough: &dyn Fn(&A, &A) -> bool,
         finish: &dyn Fn(A, &A) -> A,
     ) {
+        let apart = |x: &A, [factor, mean, _]: &Lane<A>| x.clone() * factor.clone() - mean.clone();
+        let square = |x: &A, lane: &Lane<A>| apart(x, lane) * apart(x, lane) - lane[2].clone();
         let numbers = [1.0, 2.0, 0.5, 0.25].map(A::from_f64);
         let [Some(one), Some(two), Some(half), Some(quarter)] = numbers else { return };
         let mut rough = Zip::from(means).and(&variances).map_collect(is_rough);
@@ -231,7 +208,11 @@ impl<A: VarElement> Lanes<'_, A> {
             [factor.clone(), mean.clone() * factor.clone(), A::zero()]
         });
         if !variances.iter().all(is_held) {
-            let largest = self.scaled(&lanes, Combined::Largest);
+            let larger = |a: A, b: A| if b > a { b } else { a };
+            let absolute = |x: &A, lane: &Lane<A>| larger(apart(x, lane), A::zero() - apart(x, lane));
+            let reduce = |x: &_, lanes: &_| fused((x, lanes), absolute).reduce_to(lanes, A::zero(), larger);
+            let mut largest = lanes.map(|_| A::zero());
+            self.combine(&lanes, largest.view_mut(), &reduce, larger);
             Zip::from(&mut lanes).and(&mut rough).and(&largest).for_each(|lane, rough, largest| {
                 *rough &= !largest.is_zero();
                 let mut by = one.clone();
@@ -250,11 +231,14 @@ impl<A: VarElement> Lanes<'_, A> {
         let mean = |sum: &A| sum.clone() / count.clone();
         let mut sums = lanes.map(|_| A::zero());
         if rough.iter().any(|&rough| rough) {
-            sums = self.scaled(&lanes, Combined::Sum);
+            let reduce = |x: &_, lanes: &_| fused((x, lanes), apart).sum_to(lanes);
+            self.combine(&lanes, sums.view_mut(), &reduce, A::add);
             lanes.zip_mut_with(&sums, |lane, sum| lane[1] = lane[1].clone() + mean(sum));
-            sums = self.scaled(&lanes, Combined::Sum);
+            self.combine(&lanes, sums.view_mut(), &reduce, A::add);
+            let mut squares = sums.clone();
             for _ in 0..2 {
-                let squares = self.scaled(&lanes, Combined::Squares);
+                let reduce = |x: &_, lanes: &_| fused((x, lanes), square).sum_to(lanes);
+                self.combine(&lanes, squares.view_mut(), &reduce, A::add);
                 lanes.zip_mut_with(&squares, |lane, sum| lane[2] = lane[2].clone() + mean(sum));
             }
         }

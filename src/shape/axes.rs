@@ -267,11 +267,7 @@ impl AxesOrAll for RangeFull {
 
 /// The caller's numbers of the axes, for messages.
 pub(crate) fn axis_numbers<X: Axes>(axes: &X) -> Vec<i128> {
-    let mut numbers = Vec::new();
-    for i in 0..axes.axis_count() {
-        numbers.push(axes.nth(i));
-    }
-    numbers
+    (0..axes.axis_count()).map(|i| axes.nth(i)).collect()
 }
 
 /// The smallest number that belongs to none of `ndim` axes.
@@ -418,7 +414,6 @@ impl AxisMask {
 }
 
 /// The error of axes. The first axis that does not exist or is repeated is at `wrong`.
-#[cold]
 fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, builder: ErrorBuilder) -> BroadcastError {
     match smallest_missing(numbers, ndim) {
         Some(smallest) => builder.axis_out_of_bounds(smallest, ndim),

@@ -2,7 +2,9 @@
 
 use super::stretch::first_clash;
 use super::{all_stretch_to, join, joint_dim, joint_error_of, joint_ndim, sizes_mut};
-use crate::error::{BroadcastError, Count, ErrorBuilder, Mark, Result, Shape, caller, fail, owner};
+use crate::error::{
+    BroadcastError, Count, ErrorBuilder, Mark, NewBuilder, Result, Shape, caller, fail, owner,
+};
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use ndarray::{Dimension, IxDyn};
@@ -58,33 +60,41 @@ impl Display for BaseAxis {
     }
 }
 
-#[cold]
 fn too_short(shape: &[usize], base: usize) -> BroadcastError {
     let builder = ErrorBuilder::new(&caller::SPLIT_BATCH, &[shape]).text(&Count(base));
     builder.too_few_axes("array", base, shape.len())
 }
 
-/// The error of a wrong number of base axes, in an operand or the result.
-#[cold]
-pub(crate) fn base_axes(
-    builder: ErrorBuilder,
-    operand: Option<usize>,
-    expected: usize,
-    found: usize,
-) -> BroadcastError {
-    let (owner, found) = (owner(operand), Count(found));
-    fail!(builder, BaseAxes, "the base of {owner} has {found}, expected {expected}")
+/// The error of another number of base axes than expected, the first of `counts`, in an operand or the result.
+pub(crate) fn base_axes(builder: ErrorBuilder, operand: Option<usize>, counts: [usize; 2]) -> BroadcastError {
+    let (owner, [expected, found]) = (owner(operand), counts);
+    fail!(builder, BaseAxes, "the base of {owner} has {}, expected {expected}", Count(found))
 }
 
 /// The error of a base axis that has the first size instead of the second.
-#[cold]
-pub(crate) fn base_size(
-    builder: ErrorBuilder,
-    axis: BaseAxis,
-    [size, expected]: [&dyn Display; 2],
-) -> BroadcastError {
-    let builder = builder.at(axis.axis as i128, &[axis.mark], &[size, expected]).subject(&axis);
-    fail!(builder, BaseSize, "size {size}, expected {expected}")
+pub(crate) fn base_size(builder: ErrorBuilder, axis: BaseAxis, sizes: [&dyn Display; 2]) -> BroadcastError {
+    let builder = builder.at(axis.axis as i128, &[axis.mark], &sizes).subject(&axis);
+    fail!(builder, BaseSize, "size {}, expected {}", sizes[0], sizes[1])
+}
+
+/// Checks the base of a result. `found` and `expected` have equally many axes. The caret goes to `shown`, a shape of the error
+/// with a base, at this position.
+///
+/// # Errors
+/// `BaseSize`.
+pub(crate) fn check_base(
+    found: &[usize],
+    expected: &[usize],
+    builder: NewBuilder<'_>,
+    (position, shown): (usize, BatchShape<'_>),
+) -> Result<()> {
+    for (axis, (&size, &expected)) in found.iter().zip(expected).enumerate() {
+        if size != expected {
+            let base_axis = BaseAxis { operand: None, ..shown.base_axis(position, axis) };
+            return Err(base_size(builder(), base_axis, [&size, &expected]));
+        }
+    }
+    Ok(())
 }
 
 impl From<&BatchShape<'_>> for Shape {
@@ -99,12 +109,10 @@ pub(crate) fn batch_ndim(shapes: &[BatchShape<'_>]) -> usize {
     joint_ndim(shapes.iter().map(|shape| shape.batch()))
 }
 
-#[cold]
 fn batch_error(shapes: &[BatchShape<'_>]) -> BroadcastError {
     joint_error_of(ErrorBuilder::new(&caller::BATCHES_TOGETHER, shapes), &batches(shapes))
 }
 
-#[cold]
 fn batches<'s>(shapes: &[BatchShape<'s>]) -> Vec<&'s [usize]> {
     shapes.iter().map(|shape| shape.batch()).collect()
 }

@@ -1,46 +1,29 @@
-//! Maps of names.
+//! Positions of names.
 
-use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
+use alloc::{boxed::Box, collections::BTreeMap};
 
-/// A value for each name.
+/// A position for each name, in the order in which they were added. One type of tree, because each takes long to compile: values
+/// are in a list beside it.
 #[derive(Clone, Default)]
-pub(crate) struct ByName<T> {
-    /// The names and their positions: one type of tree, because each takes long to compile.
-    positions: BTreeMap<Box<str>, usize>,
-    /// The values, in the order in which they were added.
-    values: Vec<T>,
-}
+pub(crate) struct ByName(BTreeMap<Box<str>, usize>);
 
-impl<T> ByName<T> {
-    pub(crate) const fn new() -> Self {
-        Self { positions: BTreeMap::new(), values: Vec::new() }
+impl ByName {
+    pub(crate) fn get(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied()
     }
 
-    /// How many names there are.
-    pub(crate) fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    #[cfg(feature = "partial")]
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
-        Some(&self.values[*self.positions.get(name)?])
-    }
-
-    /// The value for `name`, which is set to `first` if the name is new.
-    pub(crate) fn or_insert(&mut self, name: &str, first: T) -> &mut T {
-        let position = self.positions.get(name).copied().unwrap_or(self.len());
-        if position == self.len() {
-            self.positions.insert(name.into(), position);
-            self.values.push(first);
-        }
-        &mut self.values[position]
+    /// The position of `name`, which is added if it is new.
+    pub(crate) fn position(&mut self, name: &str) -> usize {
+        let end = self.0.len();
+        self.get(name).unwrap_or_else(|| {
+            self.0.insert(name.into(), end);
+            end
+        })
     }
 
     /// Adds a name, and returns whether it was new.
-    #[cfg(feature = "partial")]
-    pub(crate) fn insert(&mut self, name: &str, value: T) -> bool {
-        let before = self.len();
-        self.or_insert(name, value);
-        self.len() > before
+    pub(crate) fn insert(&mut self, name: &str) -> bool {
+        let end = self.0.len();
+        self.position(name) == end
     }
 }

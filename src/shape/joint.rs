@@ -2,7 +2,8 @@
 
 use super::{checked_len, joint_ndim, sizes, sizes_mut, stretches};
 use crate::error::{BroadcastError, ErrorBuilder, Result, caller};
-use alloc::{vec, vec::Vec};
+use alloc::{format, vec, vec::Vec};
+use core::fmt;
 use ndarray::{DimMax, Dimension};
 
 /// The joint size of an axis: the size that is not 1, or 1. `None` if both sizes are not 1 and differ.
@@ -55,6 +56,51 @@ pub fn broadcast_shapes<S: AsRef<[usize]>>(shapes: &[S]) -> Result<Vec<usize>> {
         return Ok(joint);
     }
     Err(joint_error(&shapes.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+}
+
+/// A picture of shapes that broadcast together, with their joint shape, or the reason why they do not.
+///
+/// It prints the shapes aligned at the right, a line, and the joint shape of [`broadcast_shapes`].
+/// If there is no joint shape, it prints the error as `{:#}` does. If the picture would be far larger than
+/// the shapes, it prints one line of text.
+///
+/// # Shapes
+/// Any number, each of any number of axes; a missing axis counts as size 1 and is left blank. Sizes of
+/// 0 and shapes without axes are printed as they are. No shapes at all give the shape `[]`.
+///
+/// # Errors
+/// None; for shapes that do not broadcast together, the picture says so.
+///
+/// # Examples
+/// ```
+/// use ndarray_broadcast::explain;
+///
+/// assert_eq!(
+///     explain(&[&[8, 1, 6][..], &[7, 1]]).to_string(),
+///     "broadcast shapes [8, 1, 6] and [7, 1] together\n\
+///     \x20 [8, 1, 6]\n\
+///     \x20 [   7, 1]\n\
+///     \x20 ---------\n\
+///     \x20 [8, 7, 6]",
+/// );
+/// assert_eq!(
+///     explain(&[&[8, 1, 6][..], &[7, 5]]).to_string(),
+///     "cannot broadcast shapes [8, 1, 6] and [7, 5] together\n\
+///     \x20 [8, 1, 6]\n\
+///     \x20 [   7, 5]\n\
+///     \x20        ^ axis 2: sizes 6 and 5, expected equal sizes or 1",
+/// );
+/// ```
+///
+/// # Equivalents
+/// The tables of aligned shapes in NumPy's and PyTorch's pages on broadcasting.
+pub fn explain<S: AsRef<[usize]>>(shapes: &[S]) -> impl fmt::Display + Clone + use<S> {
+    let shapes: Vec<&[usize]> = shapes.iter().map(AsRef::as_ref).collect();
+    let operation = if shapes.is_empty() { &caller::NOTHING } else { &caller::TOGETHER };
+    match broadcast_shapes(&shapes) {
+        Ok(joint) => ErrorBuilder::new(operation, &shapes).explained(&joint),
+        Err(error) => format!("{error:#}"),
+    }
 }
 
 /// The dimension types of 1 to 6 operands, as a tuple, and the type of their joint shape.
@@ -130,7 +176,6 @@ pub(crate) fn joint_error(shapes: &[&[usize]]) -> BroadcastError {
 
 /// The error of shapes without a joint shape: the first axis whose sizes clash, with the first two
 /// shapes that do, else overflow.
-#[cold]
 pub(crate) fn joint_error_of(builder: ErrorBuilder, shapes: &[&[usize]]) -> BroadcastError {
     let ndim = joint_ndim(shapes);
     let mut joint = Vec::with_capacity(ndim);
@@ -191,9 +236,8 @@ pub const fn const_broadcast_shape<const M: usize, const N: usize, const O: usiz
         joint[O - from_end] = size;
         from_end += 1;
     }
-    let fits = checked_len(&joint).is_some();
     assert!(
-        fits,
+        checked_len(&joint).is_some(),
         "cannot broadcast the shapes together: the non-zero sizes of the result multiply past isize::MAX"
     );
     joint

@@ -1,15 +1,43 @@
-//! The rule of placed axes: each axis of an array stretches to the axis of the target that the caller named for it.
+//! The rules of axes of the target that the caller names: the new axes, beside which all sizes are equal, or an axis for each axis
+//! of the array, which stretches to it.
 //!
-//! [`target_in_dim`] is for [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim), and [`placed_sum_order`] for
+//! [`target_along_axes`] is for [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes), whose adjoint is
+//! [`sum_axes`](crate::Reduce::sum_axes). [`target_in_dim`] is for [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim), and [`placed_sum_order`] for
 //! [`sum_in_dim`](crate::Reduce::sum_in_dim), its adjoint.
 
 use super::axes::{CountWords, axes_builder};
 use super::{
-    Axes, AxisMask, FOR_ARRAY, FOR_TARGET, TargetShape, check_axis_count, check_len, sizes, sizes_mut,
-    sizes_only, stretches,
+    Axes, AxisMask, FOR_ARRAY, FOR_TARGET, OF_TARGET, TargetShape, check_axis_count, check_len, sizes,
+    sizes_mut, sizes_only, stretches,
 };
 use crate::error::{ErrorBuilder, Result, caller};
 use ndarray::Dimension;
+
+/// The shape of the view that repeats an array of shape `shape` along `axes` of `target`, and the set of
+/// its new axes.
+///
+/// # Errors
+/// In this order: `InvalidSize`; `AxisOutOfBounds`; `DuplicateAxis`; `AxisCount`; `Incompatible` where a size differs;
+/// `Overflow`.
+#[inline(always)]
+pub(crate) fn target_along_axes<T: TargetShape, X: Axes>(
+    shape: &[usize],
+    target: &T,
+    axes: &X,
+) -> Result<(T::Dim, AxisMask)> {
+    let builder = || axes_builder(&caller::ALONG_AXES, shape, axes).to(&target.for_message());
+    let resolved = sizes_only(target, builder)?;
+    let to = sizes(&resolved);
+    let new = AxisMask::new(axes, to.len(), builder)?;
+    check_axis_count(shape.len() + axes.axis_count(), to.len(), OF_TARGET, builder)?;
+    for (&own, axis) in shape.iter().zip(new.unnamed()) {
+        if own != to[axis] {
+            return Err(builder().incompatible(axis, [own, to[axis]], [0, 1]));
+        }
+    }
+    check_len(to, builder)?;
+    Ok((resolved, new))
+}
 
 /// The shape of the view with axis `i` of an array of shape `shape` at `axes[i]` of `target`.
 #[inline(always)]

@@ -37,9 +37,5 @@ pub(crate) fn check_len(shape: &[usize], builder: impl Fn() -> ErrorBuilder) -> 
 /// The number of axes of the joint shape.
 #[inline]
 pub(crate) fn joint_ndim(shapes: impl IntoIterator<Item: AsRef<[usize]>>) -> usize {
-    let mut ndim = 0;
-    for shape in shapes {
-        ndim = ndim.max(shape.as_ref().len());
-    }
-    ndim
+    shapes.into_iter().fold(0, |ndim, shape| ndim.max(shape.as_ref().len()))
 }

@@ -111,17 +111,19 @@ pub trait TargetShape: Sealed {
     /// The dimension type of the result.
     type Dim: Dimension;
 
-    /// Whether the sizes are unsigned, so that none can be -1.
+    /// Whether the sizes are unsigned, so that none can be -1. Those of a shape are.
     #[doc(hidden)]
-    const PLAIN: bool = false;
+    const PLAIN: bool = true;
 
     /// The sizes in the bits of a dimension. Read as `isize`, an invalid size is negative.
     #[doc(hidden)]
     fn target_dim(&self) -> Self::Dim;
 
-    /// The sizes as the caller wrote them, for messages.
+    /// The sizes as the caller wrote them, for messages. Those of a shape are in its dimension.
     #[doc(hidden)]
-    fn for_message(&self) -> Vec<i128>;
+    fn for_message(&self) -> Vec<i128> {
+        sizes(&self.target_dim()).for_message()
+    }
 }
 
 /// Targets that are others in another form. By hand: `impl TargetShape for i32`, which calls the methods of `[i32; 1]`.
@@ -225,36 +227,27 @@ where
     Dim<I>: Dimension,
 {
     type Dim = Dim<I>;
-    const PLAIN: bool = true;
     #[inline]
     fn target_dim(&self) -> Self::Dim {
         self.clone()
     }
-    fn for_message(&self) -> Vec<i128> {
-        sizes(self).for_message()
+}
+
+/// The shape of an array as a target, in code that is generic over `E: Dimension` too.
+impl<S: Data, E: Dimension> TargetShape for &ArrayBase<S, E> {
+    type Dim = E;
+    #[inline]
+    fn target_dim(&self) -> E {
+        self.raw_dim()
     }
 }
 
-/// The shape of an array as a target, in code that is generic over `E: Dimension` too. By hand:
-/// `impl<A, E: Dimension> TargetShape for &ArrayRef<A, E>`.
-macro_rules! arrays {
-    ($([$($Generic:tt)*] $Array:ty;)*) => {$(
-        impl<$($Generic)*, E: Dimension> TargetShape for &$Array {
-            type Dim = E;
-            const PLAIN: bool = true;
-            #[inline]
-            fn target_dim(&self) -> E {
-                self.raw_dim()
-            }
-            fn for_message(&self) -> Vec<i128> {
-                self.shape().for_message()
-            }
-        }
-    )*};
-}
-arrays! {
-    [S: Data] ArrayBase<S, E>;
-    [A] ArrayRef<A, E>;
+impl<A, E: Dimension> TargetShape for &ArrayRef<A, E> {
+    type Dim = E;
+    #[inline]
+    fn target_dim(&self) -> E {
+        self.raw_dim()
+    }
 }
 
 forward! {

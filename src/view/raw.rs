@@ -68,9 +68,8 @@ pub(crate) fn place_data<'a, A, D: Dimension, E: Dimension>(
     shape: E,
     places: impl Iterator<Item = usize>,
 ) -> ArrayView<'a, A, E> {
-    let borrowed = place(view, shape, places);
     // SAFETY: As in `broadcast_data`: only the lifetime differs, and each element is one of `view`.
-    unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(borrowed) }
+    unsafe { mem::transmute::<ArrayView<'_, A, E>, ArrayView<'a, A, E>>(place(view, shape, places)) }
 }
 
 /// [`place`] for negative strides, which `from_shape_ptr` refuses: the view starts at the other end of such axes, and then they

@@ -31,13 +31,13 @@ impl<'s> Cores<'s> {
     /// The axes in the text of a valid signature.
     pub(crate) fn of(text: &'s str) -> Self {
         let (mut bases, mut base, mut at) = (Vec::new(), Vec::new(), 0);
-        let (mut symbols, mut indices) = (Vec::new(), ByName::new());
+        let (mut symbols, mut indices) = (Vec::new(), ByName::default());
         while let Ok((token, from, after)) = token(text.as_bytes(), at) {
             at = after;
             match token {
                 Token::Dim(end) => {
                     let text = &text[from..end];
-                    let symbol = *indices.or_insert(text, symbols.len());
+                    let symbol = indices.position(text);
                     if symbol == symbols.len() {
                         let size = text.parse().ok();
                         symbols.push(Symbol { text, is_number: size.is_some(), size, first: None });
@@ -52,11 +52,6 @@ impl<'s> Cores<'s> {
         Self { bases, symbols }
     }
 
-    /// The symbol of a base axis of an operand; results are counted after the operands.
-    pub(crate) fn symbol(&mut self, operand: usize, axis: usize) -> &mut Symbol<'s> {
-        &mut self.symbols[self.bases[operand][axis].symbol]
-    }
-
     /// The names with their sizes, in the order of the signature.
     pub(crate) fn into_sizes(self) -> Vec<(&'s str, usize)> {
         let names = self.symbols.into_iter().filter(|symbol| !symbol.is_number);
@@ -68,7 +63,7 @@ impl<'s> Cores<'s> {
     pub(crate) fn leave_out_missing(&mut self, ndims: &[usize]) {
         let (mut missing, mut times) = (vec![false; self.symbols.len()], vec![0; self.symbols.len()]);
         for (base, &ndim) in self.bases.iter_mut().zip(ndims) {
-            leave_out(base, &missing);
+            base.retain(|axis| !missing[axis.symbol]);
             for axis in &*base {
                 times[axis.symbol] += 1;
             }
@@ -84,11 +79,7 @@ impl<'s> Cores<'s> {
             }
         }
         for base in &mut self.bases {
-            leave_out(base, &missing);
+            base.retain(|axis| !missing[axis.symbol]);
         }
     }
-}
-
-fn leave_out(base: &mut Vec<CoreAxis>, missing: &[bool]) {
-    base.retain(|axis| !missing[axis.symbol]);
 }

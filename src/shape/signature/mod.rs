@@ -6,7 +6,7 @@ mod tokens;
 pub(crate) use cores::{CoreAxis, Cores};
 
 use super::{BaseAxis, BatchShape, base_axes, base_size, joint_batch, sizes};
-use crate::error::{BroadcastError, ErrorBuilder, Result, caller, fail};
+use crate::error::{BroadcastError, ErrorBuilder, NewBuilder, Result, caller, fail};
 use alloc::vec::Vec;
 use core::fmt;
 use cores::Symbol;
@@ -45,7 +45,8 @@ use tokens::check;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "gufunc")]
 pub struct Signature<'s> {
-    text: &'s str,
+    /// The text that it was read from.
+    pub(crate) text: &'s str,
     counts: [usize; 2],
 }
 
@@ -167,10 +168,8 @@ impl<'s> Signature<'s> {
         }
         let bases = self.results_of(&mut cores, &parts)?;
         let joint: IxDyn = joint_batch(&parts, &[])?;
-        let (batch, mut results) = (sizes(&joint).to_vec(), Vec::new());
-        for base in bases {
-            results.push([batch.as_slice(), &base].concat());
-        }
+        let batch = sizes(&joint).to_vec();
+        let results = bases.iter().map(|base| [&batch[..], base].concat()).collect();
         Ok(SignatureShapes { batch, sizes: cores.into_sizes(), results })
     }
 
@@ -190,16 +189,13 @@ impl<'s> Signature<'s> {
     }
 
     /// The error of [`base_of_result`](Self::base_of_result) for bases that are known not to fit.
-    #[cold]
     pub(crate) fn misfit(&self, shapes: &[BatchShape<'_>]) -> BroadcastError {
         self.base_of_result(shapes).expect_err("the bases do not fit the signature")
     }
 
     /// The base axes, without the missing optional ones.
     fn cores(&self, parts: &[BatchShape<'_>]) -> Result<Cores<'s>> {
-        if parts.len() != self.operands() {
-            return Err(self.operand_count(self.builder(parts), parts.len()));
-        }
+        check_operands(self.operands(), parts.len(), "shapes", &|| self.builder(parts))?;
         let mut cores = Cores::of(self.text);
         cores.leave_out_missing(&parts.iter().map(|part| part.base().len()).collect::<Vec<_>>());
         Ok(cores)
@@ -210,14 +206,14 @@ impl<'s> Signature<'s> {
         for (operand, part) in parts.iter().enumerate() {
             let (expected, found) = (cores.bases[operand].len(), part.base().len());
             if found != expected {
-                return Err(base_axes(self.builder(parts), Some(operand), expected, found));
+                return Err(base_axes(self.builder(parts), Some(operand), [expected, found]));
             }
         }
         // A size that is not the number in the signature comes before names with two sizes.
         for are_numbers in [true, false] {
             for (operand, part) in parts.iter().enumerate() {
                 for (axis, &size) in part.base().iter().enumerate() {
-                    let symbol = cores.symbol(operand, axis);
+                    let symbol = &mut cores.symbols[cores.bases[operand][axis].symbol];
                     let expected = *symbol.size.get_or_insert(size);
                     let (first, first_axis) = *symbol.first.get_or_insert((operand, axis));
                     if size == expected || symbol.is_number != are_numbers {
@@ -240,27 +236,28 @@ impl<'s> Signature<'s> {
         cores.bases[self.operands()..].iter().map(|base| base.iter().map(size).collect()).collect()
     }
 
-    /// The text that it was read from.
-    #[cfg(feature = "partial")]
-    pub(crate) fn text(&self) -> &'s str {
-        self.text
-    }
-
-    /// The error of another number of operands.
-    #[cold]
-    pub(crate) fn operand_count(&self, builder: ErrorBuilder, found: usize) -> BroadcastError {
-        let expected = self.operands();
-        fail!(builder, OperandCount, "the number of shapes is {found}, expected {expected}")
-    }
-
-    #[cold]
     pub(crate) fn builder(&self, parts: &[BatchShape<'_>]) -> ErrorBuilder {
         ErrorBuilder::new(&caller::SIGNATURE, parts).text(&self.text)
     }
 }
 
+/// Checks the number of operands, which are `words`.
+///
+/// # Errors
+/// `OperandCount`.
+pub(crate) fn check_operands(
+    expected: usize,
+    found: usize,
+    words: &str,
+    builder: NewBuilder<'_>,
+) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(fail!(builder(), OperandCount, "the number of {words} is {found}, expected {expected}"))
+}
+
 /// The error of a name with two sizes, at base axes of two operands.
-#[cold]
 pub(crate) fn two_sizes(
     builder: ErrorBuilder,
     name: &str,
@@ -272,7 +269,6 @@ pub(crate) fn two_sizes(
 }
 
 /// The error of a name that occurs in the results only.
-#[cold]
 pub(crate) fn unknown_symbol(builder: ErrorBuilder, name: &str) -> BroadcastError {
     fail!(builder, UnknownSymbol, "no operand has an axis {name} that says the size of the result's")
 }
