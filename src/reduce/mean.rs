@@ -1,14 +1,16 @@
 //! Means, for every element type that can hold them.
 
-use super::MeanElement;
 use super::passes::{Form, Words, checked, source_shape, total};
+use super::statistics::Lanes;
+use super::{MeanElement, Reduce, fused};
 use crate::error::{NewBuilder, Result, fail};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Dropped, Source};
 use crate::kernel::reduce::to_new;
 use crate::kernel::simd::is_plain;
-use crate::reserved::reserved;
-use ndarray::{Array, Dimension};
+use crate::shape::AxisMask;
+use alloc::vec::Vec;
+use ndarray::{Array, Axis, Dimension};
 
 /// The means of a form. `name` is the method's.
 ///
@@ -77,15 +79,19 @@ fn mean<A: MeanElement, E: Dimension>(
     let all_finite = means.as_slice_memory_order().is_some_and(|means| means.chunks(64).all(are_finite));
     if let Some(scale) = scale.filter(|_| !all_finite) {
         // Either sums or quotients overflow, or some elements are not finite; then their parts are not finite either.
-        let result = reserved(means.raw_dim(), builder)?;
-        let prepare =
-            |items: &mut [A], power: &A| items.iter_mut().for_each(|x| *x = x.clone() * power.clone());
-        let parts = to_new(&source.prepared(prepare, &scale.power), shape, result, removed, A::zero());
-        means.zip_mut_with(&parts, |mean, part| {
-            if !is_finite(mean) {
-                *mean = scale.mean(part.clone());
-            }
-        });
+        let leading = shape.len() - means.ndim();
+        let is_removed = |&axis: &usize| removed.map_or(axis < leading, |axes| axes.contains(axis));
+        let lanes = (0..shape.len()).filter(is_removed);
+        let lanes = lanes.fold(means.view().into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)));
+        let reduced: Vec<_> = (0..shape.len()).filter(|&axis| lanes.shape()[axis] < shape[axis]).collect();
+        let reduced = AxisMask::new(&reduced, shape.len(), builder)?;
+        let mut parts = lanes.map(|_| A::zero());
+        let sum =
+            |x: &_, lanes: &_| fused((x, lanes), |x: &A, _| x.clone() * scale.power.clone()).sum_to(lanes);
+        Lanes { source, shape, reduced: &reduced }.combine(&lanes, parts.view_mut(), &sum, A::add);
+        for (mean, part) in means.iter_mut().zip(parts).filter(|(mean, _)| !is_finite(*mean)) {
+            *mean = scale.mean(part);
+        }
     }
     Ok(means)
 }

@@ -131,19 +131,20 @@ fn variances<A: VarElement, D: Dimension, X: ReducedAxes<D>>(
 }
 
 /// The lanes of a source.
-struct Lanes<'a, A> {
-    source: &'a Source<'a, A>,
-    shape: &'a [usize],
-    reduced: &'a AxisMask,
+pub(super) struct Lanes<'a, A> {
+    pub(super) source: &'a Source<'a, A>,
+    pub(super) shape: &'a [usize],
+    pub(super) reduced: &'a AxisMask,
 }
 
 /// What the elements of a lane are multiplied by, and what is subtracted from the products, and from the squares of the differences.
 type Lane<A> = [A; 3];
 
 /// Reduces the elements of a part with what there is for its lanes. Behind a pointer, so that parts are walked by one function.
-type ReducePart<'r, A, L> = &'r dyn Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>;
+pub(super) type ReducePart<'r, A, L> =
+    &'r dyn Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>;
 
-impl<A: VarElement> Lanes<'_, A> {
+impl<A: Clone> Lanes<'_, A> {
     /// What there is for each lane, with all axes of the shape.
     fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
         let keeps = lanes.ndim() == self.shape.len();
@@ -152,7 +153,7 @@ impl<A: VarElement> Lanes<'_, A> {
     }
 
     /// Reduces the elements with what there is for their lanes, part by part. `op` combines the results of parts pairwise.
-    fn combine<L>(
+    pub(super) fn combine<L>(
         &self,
         lanes: &ArrayRef<L, IxDyn>,
         results: ArrayViewMutD<'_, A>,
@@ -183,7 +184,9 @@ impl<A: VarElement> Lanes<'_, A> {
             }
         });
     }
+}
 
+impl<A: VarElement> Lanes<'_, A> {
     /// Corrects the variances of rough lanes, and finishes all of them.
     ///
     /// The elements of a lane are scaled where some variance is not held, so that the largest difference is some quarter. The mean is

@@ -74,17 +74,17 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
 
-    /// The pass that writes a result to each slot, from elements that are not prepared.
+    /// The pass that writes a result to each slot.
     fn pass(&self) -> Option<ShapePass<'j, 's>> {
         let Self { source, shape, dropped, out, .. } = *self;
         let pass = ShapePass::new(out, source.inputs(), source.element_loops());
-        (self.has_slots && source.prepare.is_none()).then_some(ShapePass { shape, dropped, ..pass })
+        self.has_slots.then_some(ShapePass { shape, dropped, ..pass })
     }
 
     /// Writes the results to slots by one block, if it can combine the elements.
     ///
     /// # Errors
-    /// Returns the reduction if elements must be combined in a nest or prepared, or if the outputs are no slots.
+    /// Returns the reduction if elements must be combined in a nest, or if the outputs are no slots.
     #[inline]
     pub(crate) fn visit_few(self, is_slice: bool) -> Result<Written<'s>, Self> {
         // measured on 2026-11-28 on a Xeon: a nest takes as long as some 230 of a closure's elements one by one, and twice as long
@@ -97,7 +97,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// The map that a reduction is whose outputs have one element each.
     ///
     /// # Errors
-    /// Returns the reduction if elements must be prepared, or if the outputs are no slots.
+    /// Returns the reduction if the outputs are no slots.
     pub(crate) fn into_map(self) -> Result<ShapePass<'j, 's>, Self> {
         self.pass().ok_or(self)
     }
@@ -226,14 +226,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self.pass.source
     }
 
-    /// Whether the elements to combine are stored: those of an array, unchanged.
-    pub(crate) fn is_stored(&self) -> bool {
-        self.pass.source.is_stored() && self.pass.source.prepare.is_none()
-    }
-
     /// The nest with long rows next to short lanes. See [`lengthen_rows`](ErasedNest::lengthen_rows).
     pub(crate) fn with_long_rows(self) -> Self {
-        if !self.is_stored() {
+        if !self.pass.source.is_stored() {
             self.erased.lengthen_rows();
         }
         self
@@ -256,14 +251,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     pub(crate) fn way(&self) -> Way {
         // folds of large stored elements take half the time of panels
         let is_large = size_of::<A>() > 16 && self.pass.source.is_stored();
-        let has_panels = const { can_leak::<A>() } && !is_large && self.pass.source.prepare.is_none();
-        self.erased.way(size_of::<A>(), self.is_stored(), has_panels)
+        let has_panels = const { can_leak::<A>() } && !is_large;
+        self.erased.way(size_of::<A>(), self.pass.source.is_stored(), has_panels)
     }
 
     /// The elements, if they are stored and contiguous in the order of the loops.
     pub(crate) fn in_place(&self) -> Option<&[A]> {
         let ErasedNest { loops, operands } = &*self.erased;
-        let is_in_place = self.is_stored() && is_dense(loops, 1, size_of::<A>());
+        let is_in_place = self.pass.source.is_stored() && is_dense(loops, 1, size_of::<A>());
         // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
         is_in_place.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), steps(loops)) })
     }
@@ -329,8 +324,7 @@ pub(crate) fn reduce_owned<A: Clone>(
         let mut total = None;
         for_each_index(&lane, first, &mut |at| {
             // SAFETY: The source's loops have the types of its inputs.
-            let mut element = unsafe { element_loops.one(at) };
-            source.prepare(slice::from_mut(&mut element));
+            let element = unsafe { element_loops.one(at) };
             total = Some(match total.take() {
                 None => element,
                 Some(total) => source.fold().apply(total, element),

@@ -23,12 +23,7 @@ pub struct Source<'a, A> {
     fold: &'a dyn Fold<A>,
     /// What runs two halves on two threads, if these may share the inputs and the loops, and may share and be sent elements.
     join: Option<Join>,
-    /// Changes elements before they are combined.
-    pub(super) prepare: Option<Prepare<'a, A>>,
 }
-
-/// A function that changes elements by a factor.
-type Prepare<'a, A> = (fn(&mut [A], &A), &'a A);
 
 impl<'a, A: Clone> Source<'a, A> {
     /// The elements of an array, on these threads or on the calling one.
@@ -38,7 +33,7 @@ impl<'a, A: Clone> Source<'a, A> {
         fold: &'a (dyn Fold<A> + Sync),
         threads: Option<Threads<A, (A,)>>,
     ) -> Self {
-        Self { inputs: array, element_loops: None, fold, join: threads.map(Threads::join), prepare: None }
+        Self { inputs: array, element_loops: None, fold, join: threads.map(Threads::join) }
     }
 
     /// The results of a closure over inputs, on the threads of its loops.
@@ -49,12 +44,7 @@ impl<'a, A: Clone> Source<'a, A> {
         fold: &'a (dyn Fold<A> + Sync),
     ) -> Self {
         let join = element_loops.join();
-        Self { inputs, element_loops: Some(element_loops), fold, join, prepare: None }
-    }
-
-    /// A source of these elements after `prepare` has changed them by `factor`.
-    pub(crate) fn prepared<'p>(&'p self, prepare: fn(&mut [A], &A), factor: &'p A) -> Source<'p, A> {
-        Source { prepare: Some((prepare, factor)), ..self.clone() }
+        Self { inputs, element_loops: Some(element_loops), fold, join }
     }
 
     /// Calls `then` with a part of the source and its shape. Their axes are permuted: axis `order[i]` becomes axis `i`. `part` has the
@@ -83,14 +73,6 @@ impl<'a, A: Clone> Source<'a, A> {
     #[inline(always)]
     pub(crate) fn join(&self) -> Option<Join> {
         self.join
-    }
-
-    /// Changes elements as it must be done before they are combined.
-    #[inline(always)]
-    pub(crate) fn prepare(&self, elements: &mut [A]) {
-        if let Some((prepare, factor)) = self.prepare {
-            prepare(elements, factor);
-        }
     }
 
     /// The loops that combine elements.
@@ -123,8 +105,7 @@ impl<'a, A: Clone> Source<'a, A> {
     /// The stored elements, if there are some and they are contiguous in the order of the shape.
     #[inline]
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
-        let is_stored = self.is_stored() && self.prepare.is_none();
-        let len = is_stored.then(|| self.inputs().standard_len(0))??;
+        let len = self.is_stored().then(|| self.inputs().standard_len(0))??;
         // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type, and
         // `in_order` makes parts of these.
         Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
@@ -135,7 +116,7 @@ impl<'a, A: Clone> Source<'a, A> {
     pub(crate) fn few(&self, shape: &[usize]) -> Option<A> {
         let (inputs, len) = (self.inputs, shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size)));
         let most = if self.is_stored() || size_of::<A>() < 4 { ONE_BY_ONE } else { 4 * ONE_BY_ONE };
-        if self.prepare.is_some() || !const { can_leak::<A>() } || !inputs.are_standard(shape) {
+        if !const { can_leak::<A>() } || !inputs.are_standard(shape) {
             return None;
         }
         if len > most {

@@ -91,7 +91,6 @@ pub(super) fn results<'m, A: Clone>(
         Way::Panels(_) => block.combine_to(slots),
         _ => fill(block, slots),
     });
-    source.prepare(&mut elements);
     if !is_reduced {
         return elements;
     }
