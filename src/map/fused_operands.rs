@@ -1,12 +1,13 @@
 //! Operands and the closures that take an element of each.
 #![allow(clippy::many_single_char_names, reason = "operands are numbered by letters")]
 
-use super::Par;
 use super::evaluate::{mapped, visited};
+use super::{Par, ParOperands};
 use crate::error::Result;
 use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
 use crate::sealed::Sealed;
-use crate::view::{Operand, Operands};
+use crate::shape::JoinDims;
+use crate::view::Operand;
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
@@ -17,9 +18,9 @@ macro_rules! operand_traits {
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
-            note = "write `(&a, &b)` for arrays `a` and `b`, which are not passed by value, as an `ArrayView` such as `a.view()` \
-                    may be; where there are more than 6 operands, combine some of them first",
-            note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
+            note = "an operand is an array of any kind or a reference to one, such as `(&a, b.view())` for arrays `a` and `b`; where \
+                    there are more than 6 operands, combine some of them first",
+            note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
             note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
                     `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
             note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions",
@@ -240,14 +241,15 @@ impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O>
 
 /// By hand for two operands: `impl<A: Operand, B: Operand> FusedOperands for (A, B)`, and an impl of each of the other traits,
 /// for `F: FnMut(&A::Elem, &B::Elem) -> R` and the like. `$Self` matches the pattern `$operands`, each of which has the type
-/// `$O`. `$Joint` is a bound that gives it a joint shape.
+/// `$O`. `$Dims` are dimension types that have a joint one.
 macro_rules! fused {
     ($($O:ident $x:ident),+) => {
-        fused!([$($O),+] ($($O,)+), ($($x,)+), [$($O $x),+], <Self as Operands>::Dim, Operands);
+        fused!([$($O),+] ($($O,)+), ($($x,)+), [$($O $x),+], <($($O::Dim,)+) as JoinDims>::Joint, ($($O::Dim,)+));
+        impl<$($O: Operand),+> ParOperands for ($($O,)+) where ($($O::Dim,)+): JoinDims {}
     };
-    ([$($G:ident),+] $Self:ty, $operands:pat, [$($O:ident $x:ident),+], $Dim:ty $(, $Joint:ident)?) => {
+    ([$($G:ident),+] $Self:ty, $operands:pat, [$($O:ident $x:ident),+], $Dim:ty $(, $Dims:ty)?) => {
         #[diagnostic::do_not_recommend]
-        impl<$($G: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
+        impl<$($G: Operand),+> FusedOperands for $Self $(where $Dims: JoinDims)? {
             type Dim = $Dim;
             type Elems = ($($O::Elem,)+);
 
@@ -259,7 +261,7 @@ macro_rules! fused {
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand,)+ R, F: FnMut($(&$O::Elem),+) -> R> MapOperands<F, R> for $Self
-        $(where Self: $Joint)?
+        $(where $Dims: JoinDims)?
         {
             #[inline(always)]
             fn call(f: &mut F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
@@ -269,7 +271,7 @@ macro_rules! fused {
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand,)+ R, F: Fn($(&$O::Elem),+) -> R> FnOperands<F, R> for $Self
-        $(where Self: $Joint)?
+        $(where $Dims: JoinDims)?
         {
             #[inline(always)]
             fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
@@ -279,7 +281,7 @@ macro_rules! fused {
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand,)+ T, F: FnMut(&mut T, $(&$O::Elem),+)> ApplyOperands<T, F> for $Self
-        $(where Self: $Joint)?
+        $(where $Dims: JoinDims)?
         {
             #[inline(always)]
             fn call(f: &mut F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
@@ -289,7 +291,7 @@ macro_rules! fused {
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand<Elem: Sync>,)+ T: Send, F: Fn(&mut T, $(&$O::Elem),+) + Sync> ParApplyOperands<T, F>
-        for $Self $(where Self: $Joint)?
+        for $Self $(where $Dims: JoinDims)?
         {
             #[inline(always)]
             fn call(f: &F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
@@ -311,3 +313,5 @@ fused!([A] [A; 3], [a, b, c], [A a, A b, A c], A::Dim);
 fused!([A] [A; 4], [a, b, c, d], [A a, A b, A c, A d], A::Dim);
 fused!([A] [A; 5], [a, b, c, d, g], [A a, A b, A c, A d, A g], A::Dim);
 fused!([A] [A; 6], [a, b, c, d, g, h], [A a, A b, A c, A d, A g, A h], A::Dim);
+
+impl<O: Operand, const N: usize> ParOperands for [O; N] where Self: FusedOperands {}
