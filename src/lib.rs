@@ -139,7 +139,10 @@ pub mod prelude;
 
 pub use batch::{Batch, BatchAxes, IntoBatch, Products, base_op, batch_broadcast};
 pub use error::{BroadcastError, ErrorKind, Returned};
-pub use map::{IntoBroadcastMap, Materialize, Par, ParOperands, broadcast_apply, broadcast_map};
+pub use map::{
+    IntoBroadcastMap, Materialize, Par, ParOperands, broadcast_apply, broadcast_apply2, broadcast_apply3,
+    broadcast_map, broadcast_map2, broadcast_map3,
+};
 pub use reduce::{Fused, Reduce, Totals, fused};
 pub use shape::{
     AxisSet, Signature, broadcast_shapes, const_broadcast_shape, explain, keepdims, reduction_axes,

@@ -90,7 +90,7 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
 }
 
 /// Visits few elements as one block, and others in a nest.
-pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
+pub(crate) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
     pass.visit_few(8 * ONE_BY_ONE).unwrap_or_else(visit_large)
 }
 

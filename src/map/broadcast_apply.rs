@@ -1,8 +1,9 @@
 //! Operands evaluated into an existing array.
 
+use super::evaluate::applied;
 use super::fused_operands::ApplyOperands;
 use crate::error::Result;
-use crate::shape::output_error;
+use crate::kernel::nest::Further;
 use ndarray::{ArrayRef, Dimension};
 
 /// Calls `f` with every element of `out` and the corresponding elements of 1 to 6 operands, each stretched to the
@@ -49,5 +50,5 @@ pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands
 where
     O: ApplyOperands<T, F>,
 {
-    if operands.applied(out, f) { Ok(()) } else { Err(output_error(operands.inputs().shapes(), out.shape())) }
+    applied(out, Further::from(()), operands, f)
 }

@@ -3,6 +3,7 @@
 use super::broadcast_map::broadcast_map;
 use super::fused_operands::ApplyOperands;
 use crate::error::{Result, Returned};
+use crate::kernel::nest::Further;
 use crate::sealed::Sealed;
 use crate::shape::JoinDims;
 use crate::view::{AsArrayRef, Operand};
@@ -154,7 +155,7 @@ macro_rules! further {
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
                 let $operands = self;
-                ($($x.operand_ref(),)+).applied(own, |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
+                ($($x.operand_ref(),)+).applied(own, Further::from(()), |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
             fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>> {

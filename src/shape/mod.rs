@@ -34,7 +34,8 @@ pub(crate) use less_axes::reduced_dim;
 pub(crate) use placed::{placed_sum_order, target_in_dim};
 pub(crate) use sizes::{check_len, checked_len, joint_ndim, sizes, sizes_mut};
 pub(crate) use stretch::{
-    all_stretch_to, check_sums, output_error, repeats, resolved_dim, stretch_error, stretches, target_error,
+    all_stretch_to, check_outputs, check_sums, output_error, repeats, resolved_dim, stretch_error, stretches,
+    target_error,
 };
 pub(crate) use target::{Placeholder, sizes_only};
 

@@ -11,6 +11,8 @@
 //! }
 //! ```
 
+use super::cells::Results;
+use super::elements::Elements;
 use crate::kernel::threads::in_two;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -36,6 +38,15 @@ impl<T: Send, E: Sync> Threads<T, E> {
 impl<T, E> Threads<T, E> {
     /// For elements that are written to slots.
     pub(crate) fn of_slots(&self) -> Threads<MaybeUninit<T>, E> {
+        Threads(self.0, PhantomData)
+    }
+
+    /// For results that are written to several arrays: who may send them may send their parts.
+    pub(crate) fn of_results(&self) -> Threads<MaybeUninit<T::First>, T::All>
+    where
+        T: Results<E>,
+        E: Elements,
+    {
         Threads(self.0, PhantomData)
     }
 

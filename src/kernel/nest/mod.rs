@@ -12,6 +12,7 @@
 //! | `halves` | which passes two threads may share |
 //! | `closures` | closures as loops over blocks |
 //! | `passes` | maps: passes along the axes of an output |
+//! | `cells` | further outputs, which stand among the inputs |
 //! | `source`, `reduction` | the elements of a reduction; where its results go |
 //! | `bases` | views of the last axes, at each index of the others |
 //!
@@ -34,6 +35,7 @@
 
 mod arrange;
 mod bases;
+mod cells;
 mod closures;
 mod cut;
 mod elements;
@@ -49,6 +51,7 @@ mod source;
 pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 #[cfg(test)]
 pub(crate) use bases::{Form, Forms};
+pub(crate) use cells::{Behind, FillsApart, Further, Parts, Results};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,
