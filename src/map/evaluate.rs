@@ -3,7 +3,7 @@
 use super::fused_operands::ApplyOperands;
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{to_new, visit_shape};
-use crate::kernel::nest::{Behind, Elements, FillsApart, FillsOf, Further, Inputs, Output, Results, RowsOf};
+use crate::kernel::nest::{Behind, Elements, Fills, FillsOf, Further, Inputs, Output, Results, RowsOf};
 use crate::reserved::reserved;
 use crate::shape::{all_stretch_to, checked_joint_dim, output_error, sizes};
 use ndarray::{Array, ArrayRef, Dimension};
@@ -22,7 +22,7 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
 /// Several new arrays of the joint shape.
 pub(super) fn mapped_apart<R: Results<E>, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
-    rows: &dyn FillsApart<R, E>,
+    rows: &dyn Fills<R, E>,
 ) -> Result<R::Arrays<D>> {
     let (shapes, shape) = (inputs.shapes(), checked_joint_dim::<D>(inputs.shapes())?);
     let too_large = |size| ErrorBuilder::new(&caller::TOGETHER, shapes).too_large(sizes(&shape), size);

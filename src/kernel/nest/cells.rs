@@ -20,10 +20,6 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// Elements of inputs that may stand behind those of further outputs, a tuple `M` of up to two.
 ///
 /// Not exported; public because hidden parts of public traits name it.
-#[diagnostic::on_unimplemented(
-    message = "too many operands beside several outputs",
-    note = "two outputs have up to 5 operands, and three up to 4: combine some of them first"
-)]
 pub trait Behind<M>: Elements {
     /// The elements of the outputs, as [`Exclusive`] ones, and these elements.
     type All: Elements;
@@ -87,7 +83,9 @@ further!(U DU u, W DW w;);
 /// Results of a closure over elements `E` whose parts go to several new arrays.
 ///
 /// Not exported; public because a hidden method of a public trait names it.
+#[diagnostic::on_unimplemented(message = "two outputs have up to 5 operands, and three up to 4")]
 pub trait Results<E: Elements>: Sized {
+    /// The slots of the first array, and those of the others before `E`.
     type First;
     type All: Elements;
     type Arrays<D>;
@@ -95,7 +93,7 @@ pub trait Results<E: Elements>: Sized {
     /// Writes each part.
     fn write<V: MapElement<Self, E>>(
         map: &mut V,
-        first: &mut MaybeUninit<Self::First>,
+        first: &mut Self::First,
         items: <Self::All as Elements>::Refs<'_>,
     );
 
@@ -103,7 +101,7 @@ pub trait Results<E: Elements>: Sized {
     fn arrays<D: Dimension>(
         shape: &D,
         inputs: &Inputs<'_, E>,
-        rows: &dyn FillsApart<Self, E>,
+        rows: &dyn Fills<Self, E>,
         run: Run,
     ) -> Result<Self::Arrays<D>, usize>;
 }
@@ -112,11 +110,9 @@ pub trait Results<E: Elements>: Sized {
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<V, P>(pub(crate) V, pub(crate) PhantomData<P>);
 
-impl<R: Results<E>, E: Elements, V: MapElement<R, E>> Visit<MaybeUninit<R::First>, R::All>
-    for Parts<V, fn(E) -> R>
-{
+impl<R: Results<E>, E: Elements, V: MapElement<R, E>> Visit<R::First, R::All> for Parts<V, fn(E) -> R> {
     #[inline(always)]
-    fn visit(&mut self, first: &mut MaybeUninit<R::First>, items: <R::All as Elements>::Refs<'_>) {
+    fn visit(&mut self, first: &mut R::First, items: <R::All as Elements>::Refs<'_>) {
         R::write(&mut self.0, first, items);
     }
 }
@@ -125,22 +121,12 @@ impl<R: Results<E>, E: Elements, V: MapElement<R, E>> Visit<MaybeUninit<R::First
 ///
 /// # Safety
 /// The object has [`Parts`].
-pub(crate) unsafe trait FillsApart<R: Results<E>, E: Elements>:
-    RowsOf<MaybeUninit<R::First>, R::All>
-{
-}
+pub(crate) unsafe trait Fills<R: Results<E>, E: Elements>: RowsOf<R::First, R::All> {}
 
 // SAFETY: See the bounds.
-unsafe impl<R: Results<E>, E: Elements, V: MapElement<R, E>, C> FillsApart<R, E>
-    for Visitor<C, MaybeUninit<R::First>, R::All>
-where
-    C: Lend<Visit = Parts<V, fn(E) -> R>>,
+unsafe impl<R: Results<E>, E: Elements, V: MapElement<R, E>, C: Lend<Visit = Parts<V, fn(E) -> R>>>
+    Fills<R, E> for Visitor<C, R::First, R::All>
 {
-}
-
-/// Memory for an array without elements yet, or the bytes of an element.
-fn reserved<A, D: Dimension>(shape: &D) -> Result<Reserved<MaybeUninit<A>, D>, usize> {
-    Reserved::new(shape.clone()).map_err(|_| size_of::<A>())
 }
 
 /// By hand: `impl<U, A, B> Behind<(U,)> for (A, B)`, and `impl<T, U, A, B> Results<(A, B)> for (T, U)`; then without `A`, and so on.
@@ -152,7 +138,7 @@ macro_rules! behind {
         }
 
         impl<T, $($U,)* $A, $($B),*> Results<($A, $($B,)*)> for (T, $($U,)*) {
-            type First = T;
+            type First = MaybeUninit<T>;
             type All = Exclusive<($(MaybeUninit<$U>,)*), ($A, $($B,)*)>;
             type Arrays<N> = (Array<T, N>, $(Array<$U, N>,)*);
 
@@ -170,11 +156,12 @@ macro_rules! behind {
             fn arrays<N: Dimension>(
                 shape: &N,
                 inputs: &Inputs<'_, ($A, $($B,)*)>,
-                rows: &dyn FillsApart<Self, ($A, $($B,)*)>,
+                rows: &dyn Fills<Self, ($A, $($B,)*)>,
                 run: Run,
             ) -> Result<Self::Arrays<N>, usize> {
                 // memory for all, before arrays of elements without bytes get their length
-                let (first, $($u,)*) = (reserved::<T, N>(shape)?, $(reserved::<$U, N>(shape)?,)*);
+                let first = Reserved::new(shape.clone()).map_err(|_| size_of::<T>())?;
+                $(let $u = Reserved::new(shape.clone()).map_err(|_| size_of::<$U>())?;)*
                 let mut first = first.filled(Some(&inputs.order()), MaybeUninit::uninit);
                 $(let mut $u = $u.filled(Some(&inputs.order()), MaybeUninit::uninit);)*
                 let count = Further::from(($(&mut *$u,)*)).visit(Output::of(&mut first), inputs, rows, run);

@@ -41,17 +41,15 @@ impl<T, E> Threads<T, E> {
         Threads(self.0, PhantomData)
     }
 
-    /// For results that are written to several arrays: who may send them may send their parts.
-    pub(crate) fn of_results(&self) -> Threads<MaybeUninit<T::First>, T::All>
-    where
-        T: Results<E>,
-        E: Elements,
-    {
-        Threads(self.0, PhantomData)
-    }
-
     pub(super) fn join(self) -> Join {
         self.0
+    }
+}
+
+impl<R: Results<E>, E: Elements> Threads<R, E> {
+    /// For results that are written to several arrays: who may send them may send their parts.
+    pub(crate) fn of_results(&self) -> Threads<R::First, R::All> {
+        Threads(self.0, PhantomData)
     }
 }
 

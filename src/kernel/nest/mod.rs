@@ -51,7 +51,7 @@ mod source;
 pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 #[cfg(test)]
 pub(crate) use bases::{Form, Forms};
-pub(crate) use cells::{Behind, FillsApart, Further, Parts, Results};
+pub(crate) use cells::{Behind, Fills, Further, Parts, Results};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,
