@@ -15,7 +15,7 @@
 //! | an array that loses one axis, or several | `D: RemoveAxis` of ndarray; `D: LessAxes<K>`: see [`LessAxes`] |
 //! | two operands of any `D` and `E`; a third one of any `F` | `D: DimMax<E>`; `D: DimMax<E, Output: DimMax<F>>` |
 //! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them; one operand of a map | [`Operands`], [`ViewOperand`]; [`Operand`] |
-//! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
+//! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`]; for two outputs `ApplyOperands<T, F, (U,)>` |
 //! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
 //! | batches of arrays of any `D` and `D2`, for an operation on both | `D: JoinBatch<B, (D2, B2), R>`: see [`JoinBatch`] |

@@ -496,7 +496,7 @@ fn forms_allocate_their_result_and_scratch_alone() {
     // positions, which need the elements in order, and of truth values; variances have means
     let of_products = ["matmul", "matvec", "vecmat"];
     let of_lists = ["sum_in_dim", "add_sum_in_dim_to", "into_broadcast_map", "argmax_axes", "argmin_axes"];
-    let of_arrays = ["var_axes", "std_axes", "any_axes", "all_axes", "::var", "::std"];
+    let of_arrays = ["var_axes", "std_axes", "any_axes", "all_axes", "count_axes", "::var", "::std"];
     let allocates = [&of_products[..], &of_lists, &of_arrays].concat();
     let (x, y) = (Array::<f64, _>::ones((4, 6, 5)), Array::<f64, _>::ones((1, 6, 1)));
     for (x, y) in [(x.view(), y.view()), (x.slice(ndarray::s![.., ..;-1, ..]), y.view())] {

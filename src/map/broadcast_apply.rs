@@ -42,11 +42,31 @@ use ndarray::{ArrayRef, Dimension};
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
+/// There is one output, and no tuple of them. [`broadcast_apply2`](crate::broadcast_apply2()) and
+/// [`broadcast_apply3`](crate::broadcast_apply3()) write to several:
+/// ```compile_fail,E0308
+/// # use ndarray_broadcast::broadcast_apply;
+/// # let (mut p, mut m, g) = (ndarray::array![1.0], ndarray::array![0.0], ndarray::array![2.0]);
+/// broadcast_apply((&mut p, &mut m), &g, |p, m, g| *p -= g).unwrap();
+/// ```
+/// ```
+/// # use ndarray_broadcast::broadcast_apply2;
+/// # let (mut p, mut m, g) = (ndarray::array![1.0], ndarray::array![0.0], ndarray::array![2.0]);
+/// broadcast_apply2(&mut p, &mut m, &g, |p, m, g| (*m, *p) = (*m + g, *p - g))?;
+/// # assert_eq!((p[0], m[0]), (-1.0, 2.0));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
 /// # Equivalents
 /// Julia's `out .= f.(row, column)`; a NumPy ufunc with `out=`. `ndarray::Zip` with `and_broadcast` and
 /// `for_each`, which panics where the shapes do not fit.
 #[doc(alias("Zip", "azip", "zip_mut_with", "and_broadcast", "add_", "addcmul_", "masked_fill_"))]
-pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands: O, f: F) -> Result<()>
+// The compiler shows the line of a parameter where its type is wrong.
+pub fn broadcast_apply<T, E: Dimension, O, F>(
+    out: &mut ArrayRef<T, E>, // for several outputs, call `broadcast_apply2` or `broadcast_apply3`
+    operands: O,
+    f: F,
+) -> Result<()>
 where
     O: ApplyOperands<T, F>,
 {
