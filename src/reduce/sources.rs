@@ -85,6 +85,7 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Clone + Send + Sync> Reduce<R
 )]
 pub trait Counted<D: Dimension>: Reduce<bool, D> {
     /// Calls `then` with a source of 1 for each true element and 0 for the others, and returns its result.
+    #[doc(hidden)]
     fn counted<R>(&self, then: impl FnOnce(&Source<'_, usize>) -> R) -> R;
 }
 

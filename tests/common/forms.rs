@@ -565,7 +565,7 @@ fn maps<A: Element>(all: &mut Vec<Form<A>>) {
         "broadcast_apply" false Whole "two": broadcast_apply(out, (&c.x, &c.y), |out, a, b| *out = a.times(b)) => two;
         "broadcast_apply" true Whole "two":
             broadcast_apply(out, (&c.x, &c.y).par(), |out: &mut A, a, b| *out = a.times(b)) => two;
-        "broadcast_apply" false Whole "by value": broadcast_apply(out, (owned(&c.x), c.y.view()), |out, a, b| *out = a.times(b)) => two;
+        "broadcast_apply" false Whole "x by value": broadcast_apply(out, (owned(&c.x), c.y.view()), |out, a, b| *out = a.times(b)) => two;
         "broadcast_apply2" false Whole "the first":
             broadcast_apply2(out, &mut owned(&c.x), &c.y, |out, a, b| *out = a.times(b)) => two;
         "broadcast_apply2" false Whole "the second":
