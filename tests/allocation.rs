@@ -497,7 +497,8 @@ fn forms_allocate_their_result_and_scratch_alone() {
     // positions, which need the elements in order, and of truth values; variances have means
     let of_products = ["matmul", "matvec", "vecmat"];
     let of_lists = ["sum_in_dim", "add_sum_in_dim_to", "into_broadcast_map", "argmax_axes", "argmin_axes"];
-    let of_arrays = ["var_axes", "std_axes", "any_axes", "all_axes", "count_axes", "::var", "::std", "::count"];
+    let of_arrays =
+        ["var_axes", "std_axes", "any_axes", "all_axes", "count_axes", "::var", "::std", "::count"];
     let of_several = ["x by value", "_apply2", "_apply3", "_map2", "_map3"];
     let allocates = [&of_products[..], &of_lists, &of_arrays, &of_several].concat();
     let (x, y) = (Array::<f64, _>::ones((4, 6, 5)), Array::<f64, _>::ones((1, 6, 1)));

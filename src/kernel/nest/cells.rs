@@ -32,7 +32,7 @@ impl<E: Elements> Behind<()> for E {
 /// Arrays that are borrowed as further outputs, with elements `M`.
 ///
 /// Not exported; public because a hidden method of a public trait takes it.
-pub struct Further<'a, M>([Option<RawOutput<'a>>; 2], PhantomData<&'a mut M>);
+pub struct Further<'a, M>([RawOutput<'a>; 2], PhantomData<&'a mut M>);
 
 /// What runs a pass.
 type Run = for<'s> fn(ShapePass<'_, 's>) -> Written<'s>;
@@ -51,14 +51,19 @@ impl<M> Further<'_, M> {
         rows: &dyn RowsOf<T, E::All>,
         run: Run,
     ) -> usize {
-        let (mut all, count) = (inputs.raw, const { E::All::COUNT - E::COUNT });
-        all.at.rotate_right(count);
-        all.sizes.rotate_right(count);
-        all.strides.rotate_right(count);
-        for (k, further) in self.0.into_iter().flatten().take(count).enumerate() {
-            ensure(further.axes.sizes == out.raw.axes.sizes, "a further output has another shape");
-            (all.at[k], all.sizes[k], all.strides[k]) =
-                (further.at, further.axes.sizes, further.axes.strides);
+        let (own, count, mut all) = (&inputs.raw, const { E::All::COUNT - E::COUNT }, inputs.raw);
+        if count == 0 {
+            return run(ShapePass::new(out.raw, own, rows)).count();
+        }
+        for k in 0..E::All::COUNT {
+            (all.at[k], all.sizes[k], all.strides[k]) = match k.checked_sub(count) {
+                Some(k) => (own.at[k], own.sizes[k], own.strides[k]),
+                None => {
+                    let RawOutput { at, axes, .. } = self.0[k];
+                    ensure(axes.sizes == out.raw.axes.sizes, "a further output has another shape");
+                    (at.cast_const(), axes.sizes, axes.strides)
+                }
+            };
         }
         all.info = const { &E::All::INFO };
         run(ShapePass::new(out.raw, &all, rows)).count()
@@ -67,17 +72,17 @@ impl<M> Further<'_, M> {
 
 /// By hand for one: `impl<U, D: Dimension> From<(&mut ArrayRef<U, D>,)> for Further<'_, (U,)>`, and so on.
 macro_rules! further {
-    ($($U:ident $D:ident $u:ident),*; $($none:ident),*) => {
+    ($($U:ident $D:ident $u:ident),*; $($none:expr),*) => {
         impl<'a, $($U, $D: Dimension),*> From<($(&'a mut ArrayRef<$U, $D>,)*)> for Further<'a, ($($U,)*)> {
             #[inline(always)]
             fn from(($($u,)*): ($(&'a mut ArrayRef<$U, $D>,)*)) -> Self {
-                Self([$(Some(Output::of($u).raw),)* $($none),*], PhantomData)
+                Self([$(Output::of($u).raw,)* $($none),*], PhantomData)
             }
         }
     };
 }
-further!(; None, None);
-further!(U DU u; None);
+further!(; RawOutput::NONE, RawOutput::NONE);
+further!(U DU u; RawOutput::NONE);
 further!(U DU u, W DW w;);
 
 /// Results of a closure over elements `E` whose parts go to several new arrays.

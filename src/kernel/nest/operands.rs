@@ -224,6 +224,9 @@ pub(super) struct RawOutput<'a> {
 }
 
 impl<'a> RawOutput<'a> {
+    pub(super) const NONE: Self =
+        Self { at: core::ptr::null_mut(), size: 0, axes: StridedAxes { sizes: &[], strides: &[] } };
+
     /// The slots of a new array.
     #[inline(always)]
     pub(super) fn slots<A>(slots: StridedSlots<'a, '_, A>) -> Self {
