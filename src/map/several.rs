@@ -144,7 +144,7 @@ where
 /// ```
 ///
 /// # Equivalents
-/// `numpy.modf`, `numpy.frexp` and `numpy.divmod`, ufuncs with two results; Julia's `unzip.(f.(x))` of StructArrays.
+/// `numpy.modf`, `numpy.frexp` and `numpy.divmod`, ufuncs with two results; Julia's `unzip.(f.(x))` of `StructArrays`.
 #[doc(alias("sin_cos", "divmod", "modf", "frexp", "unzip"))]
 pub fn broadcast_map2<O, F, R, S, D: Dimension>(operands: O, f: F) -> Result<(Array<R, D>, Array<S, D>)>
 where

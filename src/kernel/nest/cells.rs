@@ -51,19 +51,17 @@ impl<M> Further<'_, M> {
         rows: &dyn RowsOf<T, E::All>,
         run: Run,
     ) -> usize {
-        let (own, count, mut all) = (&inputs.raw, const { E::All::COUNT - E::COUNT }, inputs.raw);
+        let count = const { E::All::COUNT - E::COUNT };
         if count == 0 {
-            return run(ShapePass::new(out.raw, own, rows)).count();
+            return run(ShapePass::new(out.raw, inputs, rows)).count();
         }
-        for k in 0..E::All::COUNT {
-            (all.at[k], all.sizes[k], all.strides[k]) = match k.checked_sub(count) {
-                Some(k) => (own.at[k], own.sizes[k], own.strides[k]),
-                None => {
-                    let RawOutput { at, axes, .. } = self.0[k];
-                    ensure(axes.sizes == out.raw.axes.sizes, "a further output has another shape");
-                    (at.cast_const(), axes.sizes, axes.strides)
-                }
-            };
+        let mut all = inputs.raw;
+        all.at.copy_within(..E::COUNT, count);
+        all.sizes.copy_within(..E::COUNT, count);
+        all.strides.copy_within(..E::COUNT, count);
+        for (k, RawOutput { at, axes, .. }) in self.0.into_iter().take(count).enumerate() {
+            ensure(axes.sizes == out.raw.axes.sizes, "a further output has another shape");
+            (all.at[k], all.sizes[k], all.strides[k]) = (at, axes.sizes, axes.strides);
         }
         all.info = const { &E::All::INFO };
         run(ShapePass::new(out.raw, &all, rows)).count()

@@ -1,7 +1,7 @@
 //! The elements of inputs, the loops over them that are compiled for each closure, along rows and over panels in registers, and
 //! arrays of these elements.
 //!
-//! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
+//! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike, and for tuples behind further outputs. `INFO` has the sizes of the elements,
 //! the sets of inputs for which `row` and `panels` have loops of their own, and the inputs whose elements are plain numbers.
 
 use super::cut::{Block, advance};
@@ -23,7 +23,8 @@ use ndarray::{ArrayRef, Dimension};
 /// Not exported; public because hidden parts of public traits name it.
 ///
 /// # Safety
-/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place.
+/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place. Those of [`Exclusive`] also write
+/// elements `M`: wherever a method asks for borrowed elements, these are borrowed exclusively, and differ from index to index.
 #[doc(hidden)]
 pub unsafe trait Elements {
     type Refs<'r>

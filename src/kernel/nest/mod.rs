@@ -19,7 +19,8 @@
 //! # Invariant
 //! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
 //! others are the inputs. At every index of the loops,
-//! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives;
+//! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives; that of a further
+//!   output (see `cells`) to one that is borrowed exclusively, at each index another one;
 //! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless
 //!   the nest has no output: there is none, or another handle has it;
 //! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
