@@ -57,17 +57,8 @@ pub mod families {}
 pub mod gradients {}
 
 // Names for which there is no operation. On a method or a function, rustc would offer it in their place.
-#[doc(alias(
-    "einsum",
-    "tensordot",
-    "norm",
-    "softmax",
-    "log_softmax",
-    "logsumexp",
-    "optimizer",
-    "adam",
-    "sgd"
-))]
+#[doc(alias("einsum", "tensordot", "norm", "softmax", "log_softmax", "logsumexp"))]
+#[doc(alias("optimizer", "adam", "sgd"))]
 #[doc(alias("cdist", "pairwise_distances", "one_hot", "unravel_index", "sort", "argsort", "cumprod"))]
 #[doc(alias("nanmean", "nanvar", "nansum", "nanmax", "nanargmax", "var", "std", "var_mean", "aminmax"))]
 #[doc(alias("median", "quantile", "cumsum", "weighted_mean", "where", "clip", "clamp", "copy_"))]
