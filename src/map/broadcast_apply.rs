@@ -61,12 +61,7 @@ use ndarray::{ArrayRef, Dimension};
 /// Julia's `out .= f.(row, column)`; a NumPy ufunc with `out=`. `ndarray::Zip` with `and_broadcast` and
 /// `for_each`, which panics where the shapes do not fit.
 #[doc(alias("Zip", "azip", "zip_mut_with", "and_broadcast", "add_", "addcmul_", "masked_fill_"))]
-// The compiler shows the line of a parameter where its type is wrong.
-pub fn broadcast_apply<T, E: Dimension, O, F>(
-    out: &mut ArrayRef<T, E>, // for several outputs, call `broadcast_apply2` or `broadcast_apply3`
-    operands: O,
-    f: F,
-) -> Result<()>
+pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands: O, f: F) -> Result<()>
 where
     O: ApplyOperands<T, F>,
 {

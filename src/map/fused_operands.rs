@@ -22,7 +22,7 @@ macro_rules! operand_traits {
             message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
             note = "an operand is an array of any kind or a reference to one, such as `(&a, b.view())` for arrays `a` and `b`; where \
-                    there are more than 6 operands, combine some of them first",
+                    there are more than 6, or 5 beside two outputs and 4 beside three, combine some of them first",
             note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
             note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
                     `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
