@@ -14,8 +14,8 @@
 //! | elements whose variance, or standard deviation, is taken | [`VarElement`], [`StdElement`] |
 //! | an array that loses one axis, or several | `D: RemoveAxis` of ndarray; `D: LessAxes<K>`: see [`LessAxes`] |
 //! | two operands of any `D` and `E`; a third one of any `F` | `D: DimMax<E>`; `D: DimMax<E, Output: DimMax<F>>` |
-//! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them | [`Operands`], [`Operand`] |
-//! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`] |
+//! | operands of [`broadcast_arrays`](crate::broadcast_arrays), or one of them; one operand of a map | [`Operands`], [`ViewOperand`]; [`Operand`] |
+//! | operands and a closure for them | [`MapOperands`] or [`ApplyOperands`]; for [`fused`](crate::fused()) [`FnOperands`]; for two outputs `ApplyOperands<T, F, (U,)>` |
 //! | further operands of [`into_broadcast_map`](crate::IntoBroadcastMap::into_broadcast_map) | [`FurtherOperands`] |
 //! | a [`Batch`](crate::Batch) whose base has a fixed number of axes | [`BaseRank`] |
 //! | batches of arrays of any `D` and `D2`, for an operation on both | `D: JoinBatch<B, (D2, B2), R>`: see [`JoinBatch`] |
@@ -95,7 +95,7 @@ pub use crate::reduce::elements::*;
 pub use crate::shape::{
     Axes, AxesOrAll, AxisIndex, LessAxes, ReducedAxes, SignatureShapes, Size, TargetShape,
 };
-pub use crate::view::{AsArrayRef, Operand, Operands};
+pub use crate::view::{AsArrayRef, Operand, Operands, ViewOperand};
 
 // Types that a struct or a function of a user may have to name, and need not read about.
 #[doc(hidden)]

@@ -75,8 +75,8 @@
 //! | sum, average, find extremes | [`x.sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`argmax_axes`](Reduce::argmax_axes), [`reduce_axes`](Reduce::reduce_axes). All axes are `..`; with [`keepdims(axes)`](keepdims()) they stay with size 1 |
 //! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to), [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to); also [`mean_to`](Reduce::mean_to), [`max_to`](Reduce::max_to), [`min_to`](Reduce::min_to), [`reduce_to`](Reduce::reduce_to) |
 //! | sum the results of a closure | [`fused((&x, &y), f)`](fused()), then any reduction |
-//! | find variances, and whether elements hold | [`x.var_axes(axes, ddof)`](Reduce::var_axes), [`std_axes`](Reduce::std_axes), [`mean_var_axes`](Reduce::mean_var_axes), [`mask.any_axes(axes)`](Reduce::any_axes), [`all_axes`](Reduce::all_axes) |
-//! | get a number | [`fused((&a, &b), f).sum()`](Totals::sum), [`mean`](Totals::mean), [`max`](Totals::max), [`min`](Totals::min), [`var`](Totals::var), [`std`](Totals::std), [`any`](Totals::any), [`all`](Totals::all), [`reduce`](Totals::reduce) |
+//! | find variances, and whether elements hold | [`x.var_axes(axes, ddof)`](Reduce::var_axes), [`std_axes`](Reduce::std_axes), [`mean_var_axes`](Reduce::mean_var_axes), [`mask.any_axes(axes)`](Reduce::any_axes), [`all_axes`](Reduce::all_axes), or for how many [`count_axes`](Reduce::count_axes) |
+//! | get a number | [`fused((&a, &b), f).sum()`](Totals::sum), [`mean`](Totals::mean), [`max`](Totals::max), [`min`](Totals::min), [`var`](Totals::var), [`std`](Totals::std), [`any`](Totals::any), [`all`](Totals::all), [`count`](Totals::count), [`reduce`](Totals::reduce) |
 //! | find distances | the recipes for [distances](guide::recipes#distances-of-all-pairs) |
 //!
 //! # Compute
@@ -84,6 +84,7 @@
 //! | to | call |
 //! |---|---|
 //! | compute in one pass | [`broadcast_map((&x, &y), f)`](broadcast_map()), in place [`broadcast_apply`](broadcast_apply()), by value [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map) |
+//! | write several arrays in one pass | [`broadcast_apply2(&mut p, &mut m, &g, f)`](broadcast_apply2()), [`broadcast_apply3`](broadcast_apply3()); new ones [`broadcast_map2((&x, &y), f)`](broadcast_map2()), [`broadcast_map3`](broadcast_map3()) |
 //! | own the elements of a view | [`materialize`](Materialize::materialize), [`materialize_into`](Materialize::materialize_into) |
 //! | multiply many matrices | [`x.matmul(&w)`](Products::matmul), [`matvec`](Products::matvec), [`vecmat`](Products::vecmat), [`inner`](Products::inner), [`outer`](Products::outer) |
 //! | apply a closure to many matrices | [`batch`](BatchAxes::batch), then [`zip_map`](Batch::zip_map); [`apply_into`](Batch::apply_into) writes products into an array |
@@ -140,7 +141,10 @@ pub mod prelude;
 
 pub use batch::{Batch, BatchAxes, IntoBatch, Products, base_op, batch_broadcast};
 pub use error::{BroadcastError, ErrorKind, Returned};
-pub use map::{IntoBroadcastMap, Materialize, Par, ParOperands, broadcast_apply, broadcast_map};
+pub use map::{
+    IntoBroadcastMap, Materialize, Par, ParOperands, broadcast_apply, broadcast_apply2, broadcast_apply3,
+    broadcast_map, broadcast_map2, broadcast_map3,
+};
 pub use reduce::{Fused, Reduce, Totals, fused};
 pub use shape::{
     AxisSet, Signature, broadcast_shapes, const_broadcast_shape, explain, keepdims, reduction_axes,

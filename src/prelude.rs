@@ -17,6 +17,7 @@
 //! | `m.matmul(&w)` of a batch `m` and an array `w` | `m.matmul(&w.batch::<Ix2>()?)` | a batch says how many axes its base has |
 //! | `x.dot(&w)` with an `x` of three axes or more | `x.matmul(&w)`, or `x.matvec(&v)` | ndarray's `dot` multiplies one matrix; the error is an "overflow" |
 //! | `x.sum_axes(0, keepdims)`, `x.sum_axes(0, true)` | `x.sum_axes(keepdims(0))` | the axes say whether they stay |
+//! | `broadcast_apply((&mut p, &mut m), &g, …)` | `broadcast_apply2(&mut p, &mut m, &g, …)` | each output is an argument |
 //! | `x.sum_axes(..)? > 3.0`, `let s: f64 = x.sum_axes(..)?;` | `x.sum_axes(..)?.into_scalar() > 3.0`, or ndarray's `x.sum()` | over all axes, the result is an array without axes, which holds one number |
 //! | `m.batch::<Ix2>()?.map(f)` | `m.batch::<Ix2>()?.zip_map((), shape, f)` | a batch is not an iterator: `f` gets a view of each base and the part of the result to write, of this `shape` |
 //! | `einsum("ij,jk->ik", …)` | `matmul`, or `fused(…).sum_axes(…)` | which axes are summed is checked when it compiles |

@@ -1,9 +1,9 @@
 //! The two kinds of pass that compute an operation on all bases: a map of two placed views, and products of matrices.
 
 use super::Executor;
-use crate::kernel::map::{each, to_new};
+use crate::kernel::map::{to_new, visit_shape};
 use crate::kernel::memory::Reserved;
-use crate::kernel::nest::{Inputs, MapElement, SharedVisitor, Threads, Visit, Write};
+use crate::kernel::nest::{Inputs, MapElement, Output, ShapePass, SharedVisitor, Threads, Visit, Write};
 use crate::kernel::product::products_into;
 use crate::shape::sizes_mut;
 use crate::view::place;
@@ -75,7 +75,7 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> f
     ) {
         let (a, b) = self.placed::<_, _, _, _, E>(operands, out.shape());
         let visitor = SharedVisitor::shared(Operator(self.op)).on(executor.threads());
-        each(out, &Inputs::from((&*a, &*b)), &visitor);
+        visit_shape(ShapePass::visit(Output::of(out), &Inputs::from((&*a, &*b)), &visitor));
     }
 }
 
@@ -123,7 +123,7 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         memory: Reserved<T, E>,
         executor: impl Executor<T, T, T>,
     ) -> Array<T, E> {
-        let mut out = memory.filled(None, T::zero());
+        let mut out = memory.filled(None, T::zero);
         self.write(operands, &mut out, executor);
         out
     }

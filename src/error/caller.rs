@@ -53,6 +53,7 @@ callers! {
         operands: Align::AtAxes, ..TO_TARGET;
     TO_OUTPUT "broadcast shape{n|s} {operands} to output {targets}";
         rule: "equal sizes or 1 in the operand", numbered: (2, "shape"), ..RIGHT;
+    OUTPUTS "write to outputs {operands} together"; rule: "equal sizes", numbered: (3, "outputs"), ..RIGHT;
     SUM_AXES "{joined}sum{1| shape }{operand} over axes {axes}";
         axes_of: OF_OPERANDS, target: Align::Stars, ..RIGHT;
     MEAN_AXES "{joined}take the mean{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
@@ -60,6 +61,7 @@ callers! {
     MIN_AXES "{joined}take the minimum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     ANY_AXES "{joined}test{1| shape }{operand} for any true element over axes {axes}"; ..SUM_AXES;
     ALL_AXES "{joined}test{1| shape }{operand} for all true elements over axes {axes}"; ..SUM_AXES;
+    COUNT_AXES "{joined}count the true elements{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     VAR_AXES "{joined}take the variance{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     ARGMAX_AXES "{joined}find the maximum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;
     ARGMIN_AXES "{joined}find the minimum{1| of shape }{operand} over axes {axes}"; ..SUM_AXES;

@@ -57,15 +57,15 @@ pub mod families {}
 pub mod gradients {}
 
 // Names for which there is no operation. On a method or a function, rustc would offer it in their place.
-#[doc(alias("einsum", "tensordot", "norm", "softmax", "log_softmax", "logsumexp", "count_nonzero"))]
+#[doc(alias("einsum", "tensordot", "norm", "softmax", "log_softmax", "logsumexp"))]
 #[doc(alias("cdist", "pairwise_distances", "one_hot", "unravel_index", "sort", "argsort", "cumprod"))]
 #[doc(alias("nanmean", "nanvar", "nansum", "nanmax", "nanargmax", "var", "std", "var_mean", "aminmax"))]
 #[doc(alias("median", "quantile", "cumsum", "weighted_mean", "where", "clip", "clamp", "copy_"))]
 #[doc(alias("linear", "causal_mask", "masked_fill", "nhwc", "nchw", "permute", "rearrange"))]
 #[doc(alias("minmax", "select", "count", "map", "solve", "inverse", "covariance", "standardize"))]
 #[doc(alias("batch_norm", "layer_norm", "allclose", "bincount", "digitize", "scatter_add"))]
-#[doc(alias("weighted_variance", "segment_sum", "masked_softmax", "hypot", "nrm2"))]
-#[doc(alias("tile", "repeat", "meshgrid", "stack", "concatenate", "squeeze", "unsqueeze"))]
+#[doc(alias("weighted_variance", "segment_sum", "masked_softmax", "hypot", "nrm2", "adam", "sgd"))]
+#[doc(alias("tile", "repeat", "optimizer", "meshgrid", "stack", "concatenate", "squeeze", "unsqueeze"))]
 #[doc(alias("movedim", "moveaxis", "newaxis", "expand_dims", "atleast_1d", "atleast_2d"))]
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}

@@ -29,22 +29,10 @@
 use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, Written};
 use super::nest::{
     Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
-    RowsOf, SMALL_NEST, ShapePass, Steps, Visitor, Write, copy_share, is_dense, steps as steps_of,
+    SMALL_NEST, ShapePass, Steps, Visitor, Write, copy_share, is_dense, steps as steps_of,
 };
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
-
-/// Visits each element of `out` with the elements of the inputs, which are broadcast to its shape.
-///
-/// # Panics
-/// If the inputs do not broadcast to that shape.
-pub(crate) fn each<T, E: Elements, D: Dimension>(
-    out: &mut ArrayRef<T, D>,
-    inputs: &Inputs<'_, E>,
-    rows: &dyn RowsOf<T, E>,
-) {
-    visit_shape(ShapePass::visit(Output::of(out), inputs, rows));
-}
 
 /// A new array of the results of a closure over the inputs, which are broadcast to its shape. Its axes are ordered in memory as
 /// those of the inputs.
@@ -86,11 +74,11 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
 ) {
-    each(out, &Inputs::from((array,)), &Visitor::new(Cloned));
+    visit_shape(ShapePass::visit(Output::of(out), &Inputs::from((array,)), &Visitor::new(Cloned)));
 }
 
 /// Visits few elements as one block, and others in a nest.
-pub(super) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
+pub(crate) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
     pass.visit_few(8 * ONE_BY_ONE).unwrap_or_else(visit_large)
 }
 

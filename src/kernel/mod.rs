@@ -36,6 +36,7 @@
 //! **A map** makes a nest of its output and operands ([`ShapePass`](nest::ShapePass)), arranges it by the output's strides, and
 //! `map::visit_nest` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
 //! loops (`Nest::visit_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::visit_tiles`).
+//! Further outputs are inputs whose elements are borrowed exclusively ([`Further`](nest::Further)): a pass visits each index once.
 //!
 //! **Few elements** of maps and of reductions are one block without a nest, made from shapes and strides (`Block::set_small`):
 //! two kept and two reduced loops, at each index of further ones. The total of few contiguous elements, and that of stored ones

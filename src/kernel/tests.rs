@@ -10,6 +10,8 @@ use super::nest::{
 use super::operation::{Operation, Plus};
 use super::reduce::fill;
 use super::reduce::into;
+#[cfg(feature = "rayon")]
+use crate::{broadcast_apply2, broadcast_map3, prelude::*};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -780,4 +782,27 @@ fn axes_of_one_element_are_placed_too() {
     assert_eq!(ordered(&[1, 2, 3], &[9, 1, 2])[1..], [1, 2]);
     assert_eq!(ordered(&[2, 1, 3], &[1, 9, 2])[2], 2);
     assert_eq!(ordered(&[1, 2, 3], &[0, 3, 1])[1..], [3, 1]);
+}
+
+/// Under Miri, which watches the borrows of each element: few elements, and as many as two threads share.
+#[test]
+#[cfg(feature = "rayon")]
+fn further_outputs_are_borrowed_once_at_each_index() {
+    for (n, width) in [(3, 7), (1, 2 * super::threads::GRAIN)] {
+        let x = Array::from_shape_fn((n, width), |(i, j)| (i + j) as u16);
+        let (mut first, mut second) =
+            (Array::from_elem((n, width), 1_u16), Array::from_elem((n, width).f(), 2_u16));
+        broadcast_apply2(&mut first, &mut second, (&x,).par(), |a, b, x| {
+            core::mem::swap(a, b);
+            *b = b.wrapping_add(*x);
+        })
+        .expect("one shape");
+        let (sum, units, same) =
+            broadcast_map3((&first, &second).par(), |a, b| (a.wrapping_add(*b), (), *b)).expect("one shape");
+        assert!(
+            same == second
+                && sum.iter().zip(&x).all(|(sum, x)| *sum == x.wrapping_add(3))
+                && units.len() == x.len()
+        );
+    }
 }

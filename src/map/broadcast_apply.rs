@@ -1,8 +1,9 @@
 //! Operands evaluated into an existing array.
 
+use super::evaluate::applied;
 use super::fused_operands::ApplyOperands;
 use crate::error::Result;
-use crate::shape::output_error;
+use crate::kernel::nest::Further;
 use ndarray::{ArrayRef, Dimension};
 
 /// Calls `f` with every element of `out` and the corresponding elements of 1 to 6 operands, each stretched to the
@@ -41,6 +42,21 @@ use ndarray::{ArrayRef, Dimension};
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
+/// There is one output, and no tuple of them. [`broadcast_apply2`](crate::broadcast_apply2()) and
+/// [`broadcast_apply3`](crate::broadcast_apply3()) write to several:
+/// ```compile_fail,E0308
+/// # use ndarray_broadcast::broadcast_apply;
+/// # let (mut p, mut m, g) = (ndarray::array![1.0], ndarray::array![0.0], ndarray::array![2.0]);
+/// broadcast_apply((&mut p, &mut m), &g, |p, m, g| *p -= g).unwrap();
+/// ```
+/// ```
+/// # use ndarray_broadcast::broadcast_apply2;
+/// # let (mut p, mut m, g) = (ndarray::array![1.0], ndarray::array![0.0], ndarray::array![2.0]);
+/// broadcast_apply2(&mut p, &mut m, &g, |p, m, g| (*m, *p) = (*m + g, *p - g))?;
+/// # assert_eq!((p[0], m[0]), (-1.0, 2.0));
+/// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+/// ```
+///
 /// # Equivalents
 /// Julia's `out .= f.(row, column)`; a NumPy ufunc with `out=`. `ndarray::Zip` with `and_broadcast` and
 /// `for_each`, which panics where the shapes do not fit.
@@ -49,5 +65,5 @@ pub fn broadcast_apply<T, E: Dimension, O, F>(out: &mut ArrayRef<T, E>, operands
 where
     O: ApplyOperands<T, F>,
 {
-    if operands.applied(out, f) { Ok(()) } else { Err(output_error(operands.inputs().shapes(), out.shape())) }
+    applied(out, Further::from(()), operands, f)
 }

@@ -52,6 +52,35 @@ use ndarray::{Array, Dimension};
 /// let sum = broadcast_map((&array![1.0], &array![2.0]), |a| a + 1.0);
 /// ```
 ///
+/// # References
+/// The closure gets references, and two things that look right do not compile. In code that is generic over the elements, a bound
+/// such as `A: Sub` is for values; clone the elements, or take `A: Copy` and write `*x - *m`:
+/// ```compile_fail,E0369
+/// fn centred<A: Clone + std::ops::Sub<Output = A>>(x: &ndarray::Array1<A>, m: &ndarray::Array1<A>) -> ndarray::Array1<A> {
+///     ndarray_broadcast::broadcast_map((x, m), |x, m| x - m).unwrap()
+/// }
+/// ```
+/// A method such as `f64::max` takes values, too, so that it is no closure of its own:
+/// ```compile_fail,E0631
+/// # let (x, y) = (ndarray::array![1.0, 5.0], ndarray::array![3.0]);
+/// ndarray_broadcast::broadcast_map((&x, &y), f64::max).unwrap();
+/// ```
+/// ```
+/// use ndarray::{array, Array1};
+/// use ndarray_broadcast::{broadcast_map, BroadcastError};
+///
+/// fn centred<A>(x: &Array1<A>, m: &Array1<A>) -> Result<Array1<A>, BroadcastError>
+/// where
+///     A: Clone + std::ops::Sub<Output = A>,
+/// {
+///     broadcast_map((x, m), |x, m| x.clone() - m.clone())
+/// }
+/// let (x, y) = (array![1.0, 5.0], array![3.0]);
+/// assert_eq!(centred(&x, &y)?, array![-2.0, 2.0]);
+/// assert_eq!(broadcast_map((&x, &y), |x, y| f64::max(*x, *y))?, array![3.0, 5.0]);
+/// # Ok::<(), BroadcastError>(())
+/// ```
+///
 /// # Equivalents
 /// Julia's `f.(a, row, column)`; `numpy.frompyfunc` with the speed of a ufunc. `ndarray::Zip` with
 /// `map_collect` after `broadcast` of each operand, for equal operands. The closure is `where`, `clip`, `maximum`,

@@ -1,32 +1,35 @@
 //! Operands and the closures that take an element of each.
 #![allow(clippy::many_single_char_names, reason = "operands are numbered by letters")]
 
-use super::Par;
 use super::evaluate::{mapped, visited};
+use super::{Par, ParOperands};
 use crate::error::Result;
-use crate::kernel::nest::{Elements, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write};
+use crate::kernel::nest::{
+    Behind, Elements, Further, Inputs, MapElement, SharedVisitor, Threads, Visit, Visitor, Write,
+};
 use crate::sealed::Sealed;
-use crate::view::{Operand, Operands};
+use crate::shape::JoinDims;
+use crate::view::Operand;
 use core::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
 /// Traits of operands with one diagnostic for all.
 macro_rules! operand_traits {
-    ($($(#[$doc:meta])* pub trait $Trait:ident $(<$($T:ident),+>)?: [$($bounds:tt)+] { $($items:tt)* })*) => {$(
+    ($($(#[$doc:meta])* pub trait $Trait:ident $(<$($T:ident $(= $Default:ty)?),+>)?: [$($bounds:tt)+] { $($items:tt)* })*) => {$(
         $(#[$doc])*
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not an operand or a tuple of 1 to 6 operands",
             label = "expected an operand, a tuple of 1 to 6 operands or an array of 2 to 6 of one type",
-            note = "write `(&a, &b)` for arrays `a` and `b`, which are not passed by value, as an `ArrayView` such as `a.view()` \
-                    may be; where there are more than 6 operands, combine some of them first",
-            note = "capture a number in the closure; for a `Vec` or slice `v` give `&aview1(&v)`",
+            note = "an operand is an array of any kind or a reference to one, such as `(&a, b.view())` for arrays `a` and `b`; where \
+                    there are more than 6, or 5 beside two outputs and 4 beside three, combine some of them first",
+            note = "capture a number in the closure; for a `Vec` or slice `v` give `aview1(&v)`",
             note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
                     `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
             note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions",
             note = "`.par()` stands after the operands of a map, whose elements and closure are then `Send` and `Sync`, and \
                     after `fused(…)`"
         )]
-        pub trait $Trait $(<$($T),+>)?: $($bounds)+ { $($items)* }
+        pub trait $Trait $(<$($T $(= $Default)?),+>)?: $($bounds)+ { $($items)* }
     )*};
 }
 operand_traits! {
@@ -110,7 +113,8 @@ operand_traits! {
     /// element of each.
     ///
     /// With two operands, the closure is `FnMut(&mut T, &A, &B)`. The compiler infers the types of its arguments from the
-    /// output and the operands.
+    /// output and the operands. `M` has the types of further outputs: [`broadcast_apply2`](crate::broadcast_apply2()) takes
+    /// `ApplyOperands<T, F, (U,)>`, whose closure is `FnMut(&mut T, &mut U, &A, &B)`.
     ///
     /// # Examples
     /// ```
@@ -127,18 +131,18 @@ operand_traits! {
     /// assert!(square(&array![1.0, 2.0, 3.0], |out, x| *out = *x).is_err());
     /// # Ok::<(), BroadcastError>(())
     /// ```
-    pub trait ApplyOperands<T, F>: [FusedOperands] {
-        /// Calls the closure with an element of the output and of each operand.
+    pub trait ApplyOperands<T, F, M = ()>: [FusedOperands<Elems: Behind<M>>] {
+        /// Calls the closure with an element of each output and of each operand.
         #[doc(hidden)]
-        fn call(f: &mut F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
+        fn call(f: &mut F, out: &mut T, items: ItemsBehind<'_, Self, M>);
 
-        /// Calls the closure with each element of `out`, if the operands stretch to its shape; else `false`.
+        /// Calls the closure with each element of the outputs, if the operands stretch to their shape; else `false`.
         #[doc(hidden)]
-        fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool
+        fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, further: Further<'_, M>, f: F) -> bool
         where
             Self: Sized,
         {
-            visited(out, &self.inputs(), &Visitor::new(Closure::<Self, F>(f, PhantomData)))
+            visited(out, further, &self.inputs(), &Visitor::new(Closure::<Self, F, M>(f, PhantomData)))
         }
     }
 
@@ -146,18 +150,22 @@ operand_traits! {
     ///
     /// Not exported; public because an implementation for [`Par`] names it. With `for<'f> ApplyOperands<T, &'f F>` in its place, rustc
     /// 1.95 crashes on closures.
-    pub trait ParApplyOperands<T, F>: [FusedOperands<Elems: Sync>] {
-        /// Calls the closure with an element of the output and of each operand.
+    pub trait ParApplyOperands<T, F, M = ()>: [FusedOperands<Elems: Behind<M>>] {
+        /// Calls the closure with an element of each output and of each operand.
         #[doc(hidden)]
-        fn call(f: &F, out: &mut T, items: <Self::Elems as Elements>::Refs<'_>);
+        fn call(f: &F, out: &mut T, items: ItemsBehind<'_, Self, M>);
     }
 }
 
 /// An element of each operand.
 type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
 
-/// A closure that takes an element of each of the operands `O`, after one of the output if it is a [`Visit`].
-pub(crate) struct Closure<O, F>(F, PhantomData<fn(O)>);
+/// An element of each further output, whose types are `M`, and of each operand.
+type ItemsBehind<'r, O, M> = <<<O as FusedOperands>::Elems as Behind<M>>::All as Elements>::Refs<'r>;
+
+/// A closure that takes an element of each of the operands `O`, after one of each output if it is a [`Visit`]. The further ones have
+/// elements `M`.
+pub(crate) struct Closure<O, F, M = ()>(F, PhantomData<fn(O, M)>);
 
 impl<R, F, O: MapOperands<F, R>> MapElement<R, O::Elems> for Closure<O, F> {
     #[inline(always)]
@@ -166,29 +174,29 @@ impl<R, F, O: MapOperands<F, R>> MapElement<R, O::Elems> for Closure<O, F> {
     }
 }
 
-impl<T, F, O: ApplyOperands<T, F>> Visit<T, O::Elems> for Closure<O, F> {
+impl<T, F, M, O: ApplyOperands<T, F, M>> Visit<T, <O::Elems as Behind<M>>::All> for Closure<O, F, M> {
     #[inline(always)]
-    fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
+    fn visit(&mut self, out: &mut T, items: ItemsBehind<'_, O, M>) {
         O::call(&mut self.0, out, items);
     }
 }
 
 /// A shared [`Closure`]. It is not a `Closure<O, &F>`, because LLVM inlines longer closures in this form.
-pub(crate) struct SharedClosure<'f, O, F>(&'f F, PhantomData<fn(O)>);
+pub(crate) struct SharedClosure<'f, O, F, M = ()>(&'f F, PhantomData<fn(O, M)>);
 
-impl<'f, O, F> SharedClosure<'f, O, F> {
+impl<'f, O, F, M> SharedClosure<'f, O, F, M> {
     pub(crate) fn new(f: &'f F) -> Self {
         Self(f, PhantomData)
     }
 }
 
-impl<O, F> Clone for SharedClosure<'_, O, F> {
+impl<O, F, M> Clone for SharedClosure<'_, O, F, M> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<O, F> Copy for SharedClosure<'_, O, F> {}
+impl<O, F, M> Copy for SharedClosure<'_, O, F, M> {}
 
 impl<R, F, O: FnOperands<F, R>> MapElement<R, O::Elems> for SharedClosure<'_, O, F> {
     #[inline(always)]
@@ -197,9 +205,11 @@ impl<R, F, O: FnOperands<F, R>> MapElement<R, O::Elems> for SharedClosure<'_, O,
     }
 }
 
-impl<T, F, O: ParApplyOperands<T, F>> Visit<T, O::Elems> for SharedClosure<'_, O, F> {
+impl<T, F, M, O: ParApplyOperands<T, F, M>> Visit<T, <O::Elems as Behind<M>>::All>
+    for SharedClosure<'_, O, F, M>
+{
     #[inline(always)]
-    fn visit(&mut self, out: &mut T, items: Items<'_, O>) {
+    fn visit(&mut self, out: &mut T, items: ItemsBehind<'_, O, M>) {
         O::call(self.0, out, items);
     }
 }
@@ -226,28 +236,32 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Send> MapOperands<F, R> for P
     }
 }
 
-impl<T: Send, O: ParApplyOperands<T, F>, F: Sync> ApplyOperands<T, F> for Par<O> {
+impl<T: Send, O, F: Sync, M> ApplyOperands<T, F, M> for Par<O>
+where
+    O: ParApplyOperands<T, F, M, Elems: Behind<M, All: Sync>>,
+{
     #[inline(always)]
-    fn call(f: &mut F, out: &mut T, items: Items<'_, O>) {
+    fn call(f: &mut F, out: &mut T, items: ItemsBehind<'_, O, M>) {
         O::call(f, out, items);
     }
 
-    fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, f: F) -> bool {
-        let visitor = SharedVisitor::shared(SharedClosure::<O, F>::new(&f));
-        visited(out, &self.inputs(), &visitor.on(Some(Threads::new())))
+    fn applied<D: Dimension>(&self, out: &mut ArrayRef<T, D>, further: Further<'_, M>, f: F) -> bool {
+        let visitor = SharedVisitor::shared(SharedClosure::<O, F, M>::new(&f));
+        visited(out, further, &self.inputs(), &visitor.on(Some(Threads::new())))
     }
 }
 
 /// By hand for two operands: `impl<A: Operand, B: Operand> FusedOperands for (A, B)`, and an impl of each of the other traits,
 /// for `F: FnMut(&A::Elem, &B::Elem) -> R` and the like. `$Self` matches the pattern `$operands`, each of which has the type
-/// `$O`. `$Joint` is a bound that gives it a joint shape.
+/// `$O`. `$Dims` are dimension types that have a joint one.
 macro_rules! fused {
-    ($($O:ident $x:ident),+) => {
-        fused!([$($O),+] ($($O,)+), ($($x,)+), [$($O $x),+], <Self as Operands>::Dim, Operands);
+    ($further:tt $($O:ident $x:ident),+) => {
+        fused!($further [$($O),+] ($($O,)+), ($($x,)+), [$($O $x),+], <($($O::Dim,)+) as JoinDims>::Joint, ($($O::Dim,)+));
+        impl<$($O: Operand),+> ParOperands for ($($O,)+) where ($($O::Dim,)+): JoinDims {}
     };
-    ([$($G:ident),+] $Self:ty, $operands:pat, [$($O:ident $x:ident),+], $Dim:ty $(, $Joint:ident)?) => {
+    ($further:tt [$($G:ident),+] $Self:ty, $operands:pat, [$($O:ident $x:ident),+], $Dim:ty $(, $Dims:ty)?) => {
         #[diagnostic::do_not_recommend]
-        impl<$($G: Operand),+> FusedOperands for $Self $(where Self: $Joint)? {
+        impl<$($G: Operand),+> FusedOperands for $Self $(where $Dims: JoinDims)? {
             type Dim = $Dim;
             type Elems = ($($O::Elem,)+);
 
@@ -259,7 +273,7 @@ macro_rules! fused {
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand,)+ R, F: FnMut($(&$O::Elem),+) -> R> MapOperands<F, R> for $Self
-        $(where Self: $Joint)?
+        $(where $Dims: JoinDims)?
         {
             #[inline(always)]
             fn call(f: &mut F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
@@ -269,7 +283,7 @@ macro_rules! fused {
 
         #[diagnostic::do_not_recommend]
         impl<$($G: Operand,)+ R, F: Fn($(&$O::Elem),+) -> R> FnOperands<F, R> for $Self
-        $(where Self: $Joint)?
+        $(where $Dims: JoinDims)?
         {
             #[inline(always)]
             fn call(f: &F, ($($x,)+): ($(&$O::Elem,)+)) -> R {
@@ -277,37 +291,49 @@ macro_rules! fused {
             }
         }
 
+        apply!($further ([$($G),+] $Self, [$($O $x),+] $(, $Dims)?));
+    };
+}
+
+/// [`ApplyOperands`] and [`ParApplyOperands`] for each list of further outputs.
+macro_rules! apply {
+    ([$($further:tt)*] $operands:tt) => {
+        $(apply!(@ $further $operands);)*
+    };
+    (@ ($($U:ident $u:ident),*) ([$($G:ident),+] $Self:ty, [$($O:ident $x:ident),+] $(, $Dims:ty)?)) => {
         #[diagnostic::do_not_recommend]
-        impl<$($G: Operand,)+ T, F: FnMut(&mut T, $(&$O::Elem),+)> ApplyOperands<T, F> for $Self
-        $(where Self: $Joint)?
+        impl<$($G: Operand,)+ T, $($U,)* F: FnMut(&mut T, $(&mut $U,)* $(&$O::Elem),+)> ApplyOperands<T, F, ($($U,)*)>
+        for $Self $(where $Dims: JoinDims)?
         {
             #[inline(always)]
-            fn call(f: &mut F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
-                f(out, $($x),+);
+            fn call(f: &mut F, out: &mut T, ($($u,)* $($x,)+): ($(&mut $U,)* $(&$O::Elem,)+)) {
+                f(out, $($u,)* $($x),+);
             }
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($G: Operand<Elem: Sync>,)+ T: Send, F: Fn(&mut T, $(&$O::Elem),+) + Sync> ParApplyOperands<T, F>
-        for $Self $(where Self: $Joint)?
+        impl<$($G: Operand,)+ T, $($U,)* F: Fn(&mut T, $(&mut $U,)* $(&$O::Elem),+)> ParApplyOperands<T, F, ($($U,)*)>
+        for $Self $(where $Dims: JoinDims)?
         {
             #[inline(always)]
-            fn call(f: &F, out: &mut T, ($($x,)+): ($(&$O::Elem,)+)) {
-                f(out, $($x),+);
+            fn call(f: &F, out: &mut T, ($($u,)* $($x,)+): ($(&mut $U,)* $(&$O::Elem,)+)) {
+                f(out, $($u,)* $($x),+);
             }
         }
     };
 }
 
-fused!([A] A, a, [A a], A::Dim);
-fused!(A a);
-fused!(A a, B b);
-fused!(A a, B b, C c);
-fused!(A a, B b, C c, D d);
-fused!(A a, B b, C c, D d, G g);
-fused!(A a, B b, C c, D d, G g, H h);
-fused!([A] [A; 2], [a, b], [A a, A b], A::Dim);
-fused!([A] [A; 3], [a, b, c], [A a, A b, A c], A::Dim);
-fused!([A] [A; 4], [a, b, c, d], [A a, A b, A c, A d], A::Dim);
-fused!([A] [A; 5], [a, b, c, d, g], [A a, A b, A c, A d, A g], A::Dim);
-fused!([A] [A; 6], [a, b, c, d, g, h], [A a, A b, A c, A d, A g, A h], A::Dim);
+fused!([() (U u) (U u, W w)] [A] A, a, [A a], A::Dim);
+fused!([() (U u) (U u, W w)] A a);
+fused!([() (U u) (U u, W w)] A a, B b);
+fused!([() (U u) (U u, W w)] A a, B b, C c);
+fused!([() (U u) (U u, W w)] A a, B b, C c, D d);
+fused!([() (U u)] A a, B b, C c, D d, G g);
+fused!([()] A a, B b, C c, D d, G g, H h);
+fused!([() (U u) (U u, W w)] [A] [A; 2], [a, b], [A a, A b], A::Dim);
+fused!([() (U u) (U u, W w)] [A] [A; 3], [a, b, c], [A a, A b, A c], A::Dim);
+fused!([() (U u) (U u, W w)] [A] [A; 4], [a, b, c, d], [A a, A b, A c, A d], A::Dim);
+fused!([() (U u)] [A] [A; 5], [a, b, c, d, g], [A a, A b, A c, A d, A g], A::Dim);
+fused!([()] [A] [A; 6], [a, b, c, d, g, h], [A a, A b, A c, A d, A g, A h], A::Dim);
+
+impl<O: Operand, const N: usize> ParOperands for [O; N] where Self: FusedOperands {}

@@ -3,6 +3,7 @@
 use super::broadcast_map::broadcast_map;
 use super::fused_operands::ApplyOperands;
 use crate::error::{Result, Returned};
+use crate::kernel::nest::Further;
 use crate::sealed::Sealed;
 use crate::shape::JoinDims;
 use crate::view::{AsArrayRef, Operand};
@@ -28,9 +29,8 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     /// stretched to their joint shape.
     ///
     /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
-    /// shares its memory; for up to 6 axes nothing is allocated. Otherwise, a further operand that is an `Array` or `ArcArray` of
-    /// the same elements by value is overwritten on the same conditions. If neither has the joint shape, the result is a new
-    /// array, as with [`broadcast_map`]. The result has the kind of the first array: an `ArcArray` gives an `ArcArray`.
+    /// shares its memory; for up to 6 axes nothing is allocated. Otherwise, the result is a new array, as with [`broadcast_map`].
+    /// It has the kind of the first array: an `ArcArray` gives an `ArcArray`.
     ///
     /// `f` is called once for each element of the result, with references, in the order that suits memory. If it
     /// panics, the array is lost.
@@ -60,11 +60,6 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     /// let other = shared.clone();
     /// let doubled = shared.into_broadcast_map(&ndarray::arr0(2.0), |z, two| z * two)?;
     /// assert_eq!((doubled[[0, 0, 0]], other[[0, 0, 0]]), (4.0, 2.0));
-    ///
-    /// let (small, large) = (array![1.0, 2.0], array![[1.0, 2.0], [3.0, 4.0]]);
-    /// let place = large.as_ptr();
-    /// let ratios = small.into_broadcast_map(large.into_shared(), |s, l| s / l)?;
-    /// assert_eq!((ratios.as_ptr(), ratios[[1, 1]]), (place, 0.5));
     ///
     /// let returned = doubled.into_broadcast_map(&array![1.0, 2.0, 3.0], |z, x| z * x).unwrap_err();
     /// assert_eq!(
@@ -118,15 +113,13 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     }
 }
 
-/// The further operands of a map of an array by value: a tuple of 1 to 5 [`Operand`]s, one without a tuple, or an `Array` or
-/// `ArcArray` of the same elements by value. The closure takes a reference to an element of the array and of each operand.
+/// The further operands of a map of an array by value: a tuple of 1 to 5 [`Operand`]s, or one without a tuple. The closure takes a reference to an element of the array and of each operand.
 ///
 /// Sealed; examples are at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operand, nor a tuple of operands, beside an array of `{A}`",
     label = "expected an operand or a tuple of 1 to 5",
-    note = "operands are `&a` for any kind of array `a`, an `ArrayView` by value such as `a.view()`, or an `Array` or \
-            `ArcArray` of `{A}` by value",
+    note = "operands are arrays of any kind, such as `a.view()`, or references `&a` to them",
     note = "the closure takes references, to an element of the array and of each operand, and returns an element",
     note = "in code that is generic over dimension types, two operands need the bound `D: DimMax<E>`, and three \
             `D: DimMax<E, Output: DimMax<F>>`: see `ndarray_broadcast::bounds`",
@@ -162,7 +155,7 @@ macro_rules! further {
 
             fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
                 let $operands = self;
-                ($($x.operand_ref(),)+).applied(own, |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
+                ($($x.operand_ref(),)+).applied(own, Further::from(()), |own: &mut A, $($x: &$O::Elem),+| *own = f(own, $($x),+))
             }
 
             fn map_with(self, array: &ArrayRef<A, Own>, f: F) -> Result<Array<A, Self::Dim>> {
@@ -178,31 +171,3 @@ further!(B b, C c);
 further!(B b, C c, D d);
 further!(B b, C c, D d, E e);
 further!(B b, C c, D d, E e, G g);
-
-/// An array by value, which is overwritten if the first array cannot be. By hand:
-/// `impl<A, Own, D, F: FnMut(&A, &A) -> A> FurtherOperands<A, Own, F> for Array<A, D>`.
-macro_rules! further_by_value {
-    ($Array:ident$(, $Clone:ident)?) => {
-        impl<A$(: $Clone)?, Own: Dimension, D: Dimension, F> FurtherOperands<A, Own, F> for $Array<A, D>
-        where
-            F: FnMut(&A, &A) -> A,
-            (Own, D): JoinDims,
-        {
-            type Dim = <(Own, D) as JoinDims>::Joint;
-
-            fn overwrite(&self, own: &mut ArrayRef<A, Own>, f: &mut F) -> bool {
-                (self.as_array_ref(),).applied(own, |own: &mut A, other: &A| *own = f(own, other))
-            }
-
-            fn map_with(mut self, array: &ArrayRef<A, Own>, mut f: F) -> Result<Array<A, Self::Dim>> {
-                let overwrite = |own: &mut A, first: &A| *own = f(first, own);
-                if self.exclusive().is_some_and(|own| (array,).applied(own, overwrite)) {
-                    return Ok(self.into_array());
-                }
-                broadcast_map((array, self.as_array_ref()), f)
-            }
-        }
-    };
-}
-further_by_value!(Array);
-further_by_value!(ArcArray, Clone);

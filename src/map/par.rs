@@ -1,7 +1,7 @@
 //! Sources and operands for several threads.
 
+use super::FusedOperands;
 use crate::sealed::Sealed;
-use crate::view::Operands;
 
 /// A source of reductions, or the operands of a map, for rayon's threads. Small ones stay on the calling thread.
 ///
@@ -35,8 +35,8 @@ impl<S> Sealed for Par<S> {}
 
 /// Operands of a map on several threads.
 ///
-/// Sealed; implemented for every [`Operands`].
-pub trait ParOperands: Operands + Sized {
+/// Sealed; implemented for each tuple and Rust array of operands.
+pub trait ParOperands: FusedOperands + Sized {
     /// The same operands, for which [`broadcast_map`](crate::broadcast_map()) and
     /// [`broadcast_apply`](crate::broadcast_apply()) run on several threads: see [`Par`]. The closure is then `Fn` and
     /// `Sync`.
@@ -71,5 +71,3 @@ pub trait ParOperands: Operands + Sized {
         Par(self)
     }
 }
-
-impl<O: Operands> ParOperands for O {}

@@ -4,6 +4,7 @@ use super::extreme::{Maximum, Minimum, extremes};
 use super::mean::means;
 use super::passes::{To, add_sum_in_dim, reduce, sum_in_dim, sum_into};
 use super::positions::positions;
+use super::sources::Counted;
 #[cfg(feature = "std")]
 use super::statistics::deviations;
 use super::statistics::{Until, means_and_variances};
@@ -401,6 +402,44 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
         Reduce::<bool, D>::source(self, Until::<false>, |source| {
             reduce(source, &axes, &caller::ALL_AXES, true)
         })
+    }
+
+    /// The number of true elements along `axes`.
+    ///
+    /// # Shapes
+    /// As [`sum_axes`](Self::sum_axes). Of no elements, the number is 0.
+    ///
+    /// # Errors
+    /// As [`sum_axes`](Self::sum_axes).
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{array, Array1, Array2};
+    /// use ndarray_broadcast::{fused, keepdims, prelude::*};
+    ///
+    /// let mask = array![[true, false, false], [true, false, true]];
+    /// let columns: Array1<usize> = mask.count_axes(0)?;
+    /// assert_eq!(columns, array![2, 0, 1]);
+    /// let (x, limit) = (array![[1.0, f64::NAN], [2.0, 3.0]], array![1.5, 1.0]);
+    /// assert_eq!(fused((&x, &limit), |x, l| x > l).count_axes(keepdims(1))?, array![[0], [2]]);
+    /// assert_eq!(Array2::from_elem((2, 0), true).par().count_axes(1)?, array![0, 0]);
+    /// assert!(mask.count_axes(2).is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    /// Numbers are compared in a closure:
+    /// ```compile_fail,E0277
+    /// # use ndarray_broadcast::prelude::*;
+    /// ndarray::array![1.0, 0.0].count_axes(0).unwrap();
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.count_nonzero(mask, axis=0)`, `torch.count_nonzero(mask, dim=0)`; `mask.sum(axis=0)` of a boolean mask in both.
+    #[doc(alias("count_nonzero", "count_true", "num_true"))]
+    fn count_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<usize, X::Left>>
+    where
+        Self: Counted<D>,
+    {
+        self.counted(|source| reduce(source, &axes, &caller::COUNT_AXES, 0))
     }
 
     /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there

@@ -3,7 +3,7 @@
 
 use super::statistics::Squared;
 use super::{Fused, Reduce, VarElement};
-use crate::kernel::nest::{Cloned, FoldLoops, Inputs, MapReduce, Source, Threads};
+use crate::kernel::nest::{Cloned, Elements, FoldLoops, Inputs, MapElement, MapReduce, Source, Threads};
 use crate::kernel::operation::{Operation, Plus};
 use crate::kernel::reduce::fold_of;
 use crate::map::{FnOperands, Par, SharedClosure};
@@ -73,4 +73,51 @@ impl<O: FnOperands<F, R, Elems: Sync>, F: Sync, R: Clone + Send + Sync> Reduce<R
         let makes = MapReduce::new(SharedClosure::<O, F>::new(f), op).on(Threads::new());
         then(&Source::fused(&operands.inputs(), &makes, fold_of(&FoldLoops::new(Cloned, op))))
     }
+}
+
+/// A source of bools, whose true ones are counted.
+///
+/// Not exported; public because methods of public traits have it as a bound.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a source of bools that can be counted",
+    label = "expected an array of bools, or `fused(operands, closure)` with a closure that returns one",
+    note = "compare elements in a closure: `fused(&x, |&x| x != 0.0).count_axes(…)`"
+)]
+pub trait Counted<D: Dimension>: Reduce<bool, D> {
+    /// Calls `then` with a source of 1 for each true element and 0 for the others, and returns its result.
+    #[doc(hidden)]
+    fn counted<R>(&self, then: impl FnOnce(&Source<'_, usize>) -> R) -> R;
+}
+
+/// Bools as numbers.
+#[derive(Clone, Copy)]
+struct Numbers<M>(M);
+
+impl<E: Elements, M: MapElement<bool, E>> MapElement<usize, E> for Numbers<M> {
+    #[inline(always)]
+    fn map(&mut self, items: E::Refs<'_>) -> usize {
+        usize::from(self.0.map(items))
+    }
+}
+
+/// By hand: `impl<D: Dimension> Counted<D> for ArrayRef<bool, D>`.
+macro_rules! counted {
+    ($([$($generics:tt)*] $T:ty, $D:ty, |$this:ident| $inputs:expr, $map:expr $(, $threads:expr)?;)*) => {$(
+        impl<$($generics)*> Counted<$D> for $T {
+            fn counted<R>(&self, then: impl FnOnce(&Source<'_, usize>) -> R) -> R {
+                let $this = self;
+                let makes = MapReduce::new(Numbers($map), Plus)$(.on($threads))?;
+                then(&Source::fused(&$inputs, &makes, fold_of(&FoldLoops::new(Cloned, Plus))))
+            }
+        }
+    )*};
+}
+counted! {
+    [S: Data<Elem = bool>, D: Dimension] ArrayBase<S, D>, D, |array| Inputs::from((&**array,)), Cloned;
+    [D: Dimension] ArrayRef<bool, D>, D, |array| Inputs::from((array,)), Cloned;
+    [D: Dimension] Par<&ArrayRef<bool, D>>, D, |par| Inputs::from((par.0,)), Cloned, Threads::new();
+    [O: FnOperands<F, bool>, F] Fused<O, F>, O::Dim,
+        |fused| fused.operands.inputs(), SharedClosure::<O, F>::new(&fused.f);
+    [O: FnOperands<F, bool, Elems: Sync>, F: Sync] Par<Fused<O, F>>, O::Dim,
+        |par| par.0.operands.inputs(), SharedClosure::<O, F>::new(&par.0.f), Threads::new();
 }

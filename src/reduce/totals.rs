@@ -3,6 +3,7 @@
 use super::extreme::{Maximum, Minimum, total_extreme};
 use super::mean::total_mean;
 use super::passes::total;
+use super::sources::Counted;
 #[cfg(feature = "std")]
 use super::statistics::deviations;
 use super::statistics::{Until, means_and_variances};
@@ -232,6 +233,33 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
         Self: Reduce<bool, D>,
     {
         Reduce::<bool, D>::source(self, Until::<false>, |source| total::<bool, D>(source, true))
+    }
+
+    /// The number of true results: [`count_axes(..)`](Reduce::count_axes).
+    ///
+    /// # Errors
+    /// As [`sum`](Self::sum). Of no elements, the number is 0.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::array;
+    /// use ndarray_broadcast::{fused, prelude::*};
+    ///
+    /// let (x, bound) = (array![[1.0, 2.0], [3.0, 1.0]], array![4.0, 1.5]);
+    /// assert_eq!(fused((&x, &bound), |x, b| x < b).count()?, 3);
+    /// assert_eq!(fused((&x, &bound), |x, b| x < b).par().count()?, 3);
+    /// assert!(fused((&x, &array![1.0, 2.0, 3.0]), |x, b| x < b).count().is_err());
+    /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
+    /// ```
+    ///
+    /// # Equivalents
+    /// `numpy.count_nonzero(x < bound)`; `filter` and `count` of iterators; ndarray-stats' `count_eq` and `count_neq` are a closure.
+    #[doc(alias("count_nonzero", "count_eq", "count_neq"))]
+    fn count(&self) -> Result<usize>
+    where
+        Self: Counted<D>,
+    {
+        self.counted(|source| total::<usize, D>(source, 0))
     }
 
     /// All results combined by `op`: [`reduce_axes(.., identity, op)`](Reduce::reduce_axes).

@@ -425,6 +425,7 @@ fn axes_error(numbers: &[i128], wrong: usize, ndim: usize, builder: ErrorBuilder
 pub(crate) type CountWords = [&'static str; 3];
 
 pub(crate) const OF_TARGET: CountWords = ["the target has ", "", "those of the array and those named"];
+pub(super) const OF_OUTPUT: CountWords = ["an output has ", "", "those of the first output"];
 pub(crate) const FOR_ARRAY: CountWords = ["", " named", "one for each axis of the array"];
 pub(crate) const FOR_TARGET: CountWords = ["", " named", "one for each axis of the target"];
 

@@ -2,6 +2,7 @@
 //!
 //! Views to a [target](resolved_dim), operands of an [output](all_stretch_to) and [sums](check_sums), which are the adjoints, share it.
 
+use super::axes::{OF_OUTPUT, check_axis_count};
 use super::target::check_target;
 use super::{Placeholder, TargetShape, checked_len, joint_ndim, sizes, sizes_mut};
 use crate::error::{BroadcastError, Count, ErrorBuilder, NewBuilder, Result, caller, fail};
@@ -61,6 +62,21 @@ pub(crate) fn output_error(shapes: &[&[usize]], output: &[usize]) -> BroadcastEr
         }
         _ => builder.too_few_axes("output", expected, found),
     }
+}
+
+/// Checks that the shapes of several outputs equal that of the first.
+///
+/// # Errors
+/// For the first of them that differs: `AxisCount`; `Incompatible` where a size differs.
+pub(crate) fn check_outputs(shapes: &[&[usize]]) -> Result<()> {
+    let (first, builder) = (shapes[0], || ErrorBuilder::new(&caller::OUTPUTS, shapes));
+    for (position, own) in shapes.iter().enumerate() {
+        check_axis_count(first.len(), own.len(), OF_OUTPUT, builder)?;
+        if let Some(axis) = (0..own.len()).find(|&axis| own[axis] != first[axis]) {
+            return Err(builder().incompatible(axis, [first[axis], own[axis]], [0, position]));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a source of `shape` can be summed to `target`. `builder` has the shapes of the source and the target.

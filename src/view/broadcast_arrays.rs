@@ -8,15 +8,14 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 use ndarray::{ArrayBase, ArrayRef, ArrayView, Data, Dimension};
 
-/// One operand of a broadcast: a reference to any kind of array, or an `ArrayView` by value.
+/// One operand of a map or of [`fused`](crate::fused()): any kind of array, by reference or by value.
 ///
-/// A view by value keeps the lifetime of its data, so it may be a temporary. Sealed; [`Operands`] are
-/// tuples of operands.
+/// Sealed. [`broadcast_arrays`] takes [`ViewOperand`]s.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
-    label = "expected a reference to an array, or a view",
-    note = "an operand is `&a` for any kind of array `a`, or an `ArrayView` by value such as `a.view()`",
-    note = "for a `Vec` or slice `v` give `&aview1(&v)`, for a number `x` give `&arr0(x)`",
+    label = "expected an array, or a reference to one",
+    note = "an operand is an array of any kind, such as `a.view()`, or a reference `&a` to one",
+    note = "for a `Vec` or slice `v` give `aview1(&v)`, for a number `x` give `arr0(x)`",
     note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions"
 )]
 pub trait Operand: Sealed {
@@ -24,28 +23,55 @@ pub trait Operand: Sealed {
     type Elem;
     /// The dimension type.
     type Dim: Dimension;
-    /// A view of the operand's data with another dimension type.
-    type View<E: Dimension>: Deref<Target = ArrayRef<Self::Elem, E>>;
 
     #[doc(hidden)]
     fn operand_ref(&self) -> &ArrayRef<Self::Elem, Self::Dim>;
+}
+
+/// By hand: `impl<A, D: Dimension> Operand for &ArrayRef<A, D>`.
+macro_rules! operand {
+    ($([$G:ident $(: $Bound:ident)?] $T:ty, $A:ty;)*) => {$(
+        impl<$G $(: $Bound)?, D: Dimension> Operand for $T {
+            type Elem = $A;
+            type Dim = D;
+            #[inline]
+            fn operand_ref(&self) -> &ArrayRef<$A, D> {
+                self
+            }
+        }
+    )*};
+}
+operand! {
+    [S: Data] ArrayBase<S, D>, S::Elem;
+    [S: Data] &ArrayBase<S, D>, S::Elem;
+    [A] &ArrayRef<A, D>, A;
+}
+
+/// One operand of [`broadcast_arrays`], of which there is a view: a reference to any kind of array, or an `ArrayView` by value.
+///
+/// A view by value keeps the lifetime of its data, so it may be a temporary. Sealed; [`Operands`] are
+/// tuples of these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operand that can be seen in another shape",
+    label = "expected a reference to an array, or a view",
+    note = "write `&a` for any kind of array `a`, or give an `ArrayView` by value, such as `a.view()`",
+    note = "for a `Vec` or slice `v` give `&aview1(&v)`, for a number `x` give `&arr0(x)`",
+    note = "an array of another version of ndarray is not an operand: `cargo tree -d` shows whether there are two versions"
+)]
+pub trait ViewOperand: Operand {
+    /// A view of the operand's data with another dimension type.
+    type View<E: Dimension>: Deref<Target = ArrayRef<Self::Elem, E>>;
 
     /// The operand aligned at the right in `shape`, unless that overflows.
     #[doc(hidden)]
     fn operand_view<E: Dimension>(&self, shape: E) -> Option<Self::View<E>>;
 }
 
-/// By hand: `impl<'a, A, D: Dimension> Operand for &'a ArrayRef<A, D>`.
-macro_rules! operand {
+/// By hand: `impl<'a, A, D: Dimension> ViewOperand for &'a ArrayRef<A, D>`.
+macro_rules! view_operand {
     ($([$($generics:tt)*] $T:ty, $A:ty, |$this:ident, $shape:ident| $view:expr;)*) => {$(
-        impl<'a, $($generics)*, D: Dimension> Operand for $T {
-            type Elem = $A;
-            type Dim = D;
+        impl<'a, $($generics)*, D: Dimension> ViewOperand for $T {
             type View<E: Dimension> = ArrayView<'a, $A, E>;
-            #[inline]
-            fn operand_ref(&self) -> &ArrayRef<$A, D> {
-                self
-            }
             #[inline]
             fn operand_view<E: Dimension>(&self, $shape: E) -> Option<Self::View<E>> {
                 let $this = self;
@@ -54,13 +80,13 @@ macro_rules! operand {
         }
     )*};
 }
-operand! {
+view_operand! {
     [S: Data<Elem: 'a>] &'a ArrayBase<S, D>, S::Elem, |array, shape| array.broadcast(shape);
     [A] &'a ArrayRef<A, D>, A, |array, shape| array.broadcast(shape);
     [A] ArrayView<'a, A, D>, A, |view, shape| broadcast_data(view, shape);
 }
 
-/// A tuple of 1 to 6 [`Operand`]s, whose kinds, element types and numbers of axes may differ; or an array or slice of any
+/// A tuple of 1 to 6 [`ViewOperand`]s, whose kinds, element types and numbers of axes may differ; or an array or slice of any
 /// number of operands of one type.
 ///
 /// The argument of [`broadcast_arrays`]. Sealed.
@@ -108,10 +134,10 @@ pub trait Operands: Sealed {
     fn views(self) -> Result<Self::Views>;
 }
 
-/// By hand: `impl<A: Operand, B: Operand> Operands for (A, B) where (A::Dim, B::Dim): JoinDims`.
+/// By hand: `impl<A: ViewOperand, B: ViewOperand> Operands for (A, B) where (A::Dim, B::Dim): JoinDims`.
 macro_rules! operands {
     ($($T:ident $x:ident),+) => {
-        impl<$($T: Operand),+> Operands for ($($T,)+)
+        impl<$($T: ViewOperand),+> Operands for ($($T,)+)
         where
             ($($T::Dim,)+): JoinDims,
         {
@@ -135,7 +161,7 @@ operands!(A a, B b, C c, D d, E e);
 operands!(A a, B b, C c, D d, E e, F f);
 
 /// An array of operands of one type.
-impl<O: Operand, const N: usize> Operands for [O; N] {
+impl<O: ViewOperand, const N: usize> Operands for [O; N] {
     type Dim = O::Dim;
     type Views = [O::View<O::Dim>; N];
 
@@ -152,7 +178,7 @@ impl<O: Operand, const N: usize> Operands for [O; N] {
 }
 
 /// A slice of operands of one type, whose number is only known at run time.
-impl<O: Operand> Operands for &[O] {
+impl<O: ViewOperand> Operands for &[O] {
     type Dim = O::Dim;
     type Views = Vec<O::View<O::Dim>>;
 

@@ -9,7 +9,7 @@ mod broadcast_view;
 #[allow(unsafe_code, reason = "views that ndarray has no safe way to make")]
 mod raw;
 
-pub use broadcast_arrays::{Operand, Operands, broadcast_arrays, broadcast_views};
+pub use broadcast_arrays::{Operand, Operands, ViewOperand, broadcast_arrays, broadcast_views};
 pub use broadcast_axes::BroadcastAxes;
 pub use broadcast_in_dim::BroadcastInDim;
 pub use broadcast_to::BroadcastTo;

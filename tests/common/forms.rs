@@ -6,7 +6,10 @@ use ndarray::{
     Array, Array0, ArrayD, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, LinalgScalar, Slice, arr0,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{BroadcastError, base_op, broadcast_apply, broadcast_map, fused, keepdims};
+use ndarray_broadcast::{
+    BroadcastError, base_op, broadcast_apply, broadcast_apply2, broadcast_apply3, broadcast_map,
+    broadcast_map2, broadcast_map3, fused, keepdims,
+};
 use num_traits::{Float, FromPrimitive, Zero};
 use std::fmt;
 use std::ops::{Add, Div, Mul, Sub};
@@ -294,6 +297,8 @@ macro_rules! reductions {
         reductions! { @forms $all, "Reduce::" $source_name $is_par $of, ($c, $out) $large;
             New any_axes(&$c.axes).map(as_elements) = AnyLarge Left;
             New any_axes(keepdims(&$c.axes)).map(as_elements) = AnyLarge Kept;
+            New count_axes(&$c.axes).map(numbers) = CountLarge Left;
+            New count_axes(keepdims(..)).map(numbers) = CountLarge Ones;
         }
         reductions! { @forms $all, "Reduce::" $source_name $is_par $of, ($c, $out) $small;
             New all_axes(keepdims(..)).map(as_elements) = AllSmall Ones;
@@ -301,13 +306,14 @@ macro_rules! reductions {
         }
         reductions! { @forms $all, "Totals::" $source_name $is_par $of, ($c, $out) $large;
             New any().map(as_element) = AnyLarge None;
+            New count().map(arr0).map(numbers) = CountLarge None;
         }
         reductions! { @forms $all, "Totals::" $source_name $is_par $of, ($c, $out) $small;
             New all().map(as_element) = AllSmall None;
         }
     };
     (@forms $all:ident, $family:literal $source_name:literal $is_par:literal $of:ident, ($c:ident, $out:ident) $source:expr;
-        $($into:ident $method:ident ($($argument:tt)*) $(.map($numbers:ident))? = $how:ident $axes:ident;)*) => {$(
+        $($into:ident $method:ident ($($argument:tt)*) $(.map($numbers:ident))* = $how:ident $axes:ident;)*) => {$(
         $all.push(Form {
             name: concat!($family, stringify!($method)),
             call: ($source_name, stringify!($method($($argument)*))),
@@ -316,7 +322,7 @@ macro_rules! reductions {
             model: |of, start| reduced(&$of(of, start), How::$how, Axes::$axes.of(of.call), start),
             run: |$c, $out| {
                 let _ = &$out;
-                Ok($source.$method($($argument)*)$(.map($numbers))??.done())
+                Ok($source.$method($($argument)*)$(.map($numbers))*?.done())
             },
         });
     )*};
@@ -375,6 +381,7 @@ enum How {
     Std,
     AnyLarge,
     AllSmall,
+    CountLarge,
 }
 
 /// The axes of a result: those that are not reduced, all with size 1 where they are reduced, none, all with size 1, or placed ones.
@@ -436,6 +443,7 @@ fn reduced(
             How::VarThird => variance(third()),
             How::Std => variance(0.0).map(f64::sqrt),
             How::AnyLarge => Some(number(lane.iter().any(is_large))),
+            How::CountLarge => Some(lane.iter().filter(|x| is_large(*x)).count() as f64),
             How::AllSmall => Some(number(!lane.iter().any(is_large))),
         }
     };
@@ -543,6 +551,11 @@ fn owned<A: Clone>(view: &ArrayViewD<'_, A>) -> ArrayD<A> {
     ArrayD::from_shape_vec(view.raw_dim(), elements).expect("as many elements")
 }
 
+/// An array of the shape of `x` whose elements take no memory.
+fn units<A>(call: &Call<'_, A>) -> ArrayD<()> {
+    ArrayD::from_elem(call.x.raw_dim(), ())
+}
+
 fn maps<A: Element>(all: &mut Vec<Form<A>>) {
     forms!(all, |c, out|
         "broadcast_map" false Filled "two": broadcast_map((&c.x, &c.y), A::times) => two;
@@ -552,6 +565,25 @@ fn maps<A: Element>(all: &mut Vec<Form<A>>) {
         "broadcast_apply" false Whole "two": broadcast_apply(out, (&c.x, &c.y), |out, a, b| *out = a.times(b)) => two;
         "broadcast_apply" true Whole "two":
             broadcast_apply(out, (&c.x, &c.y).par(), |out: &mut A, a, b| *out = a.times(b)) => two;
+        "broadcast_apply" false Whole "x by value": broadcast_apply(out, (owned(&c.x), c.y.view()), |out, a, b| *out = a.times(b)) => two;
+        "broadcast_apply2" false Whole "the first":
+            broadcast_apply2(out, &mut owned(&c.x), &c.y, |out, a, b| *out = a.times(b)) => two;
+        "broadcast_apply2" false Whole "the second":
+            broadcast_apply2(&mut owned(&c.x), out, [&c.y, &c.y], |a, out, b, _| *out = a.times(b)) => two;
+        "broadcast_apply2" true Whole "the second":
+            broadcast_apply2(&mut owned(&c.x), out, [&c.y, &c.y].par(), |a: &mut A, out: &mut A, b, _| *out = a.times(b)) => two;
+        "broadcast_apply3" false Whole "the third":
+            broadcast_apply3(&mut units(c), &mut owned(&c.x), out, (&c.y,), |(), a, out, b| *out = a.times(b)) => two;
+        "broadcast_apply3" true Whole "the second":
+            broadcast_apply3(&mut owned(&c.x), out, &mut units(c), (&c.y,).par(), |a: &mut A, out: &mut A, (), b| *out = a.times(b)) => two;
+        "broadcast_map2" false Filled "the first":
+            broadcast_map2((&c.x, &c.y), |a: &A, b| (a.times(b), b.clone())).map(|results| results.0) => two;
+        "broadcast_map2" true Filled "the second":
+            broadcast_map2((&c.x, &c.y).par(), |a: &A, b| (b.clone(), a.times(b))).map(|results| results.1) => two;
+        "broadcast_map3" false Filled "the third":
+            broadcast_map3((&c.y, &c.x, &c.y), |a: &A, b, c| ((), b.clone(), three(a, b, c))).map(|results| results.2) => three_of;
+        "broadcast_map3" true Filled "the second":
+            broadcast_map3((&c.y, &c.x, &c.y).par(), |a: &A, b, c| ((), three(a, b, c), 0)).map(|results| results.1) => three_of;
         "IntoBroadcastMap::into_broadcast_map" false Filled "x by value":
             owned(&c.x).into_broadcast_map(&c.y, A::times).map_err(BroadcastError::from) => two;
         "IntoBroadcastMap::into_broadcast_map" false Filled "y by value":

@@ -154,6 +154,12 @@ fn statistics(t: &mut Table) {
     t.call(name, || fused(&hollow(), |_| true).any_axes(1)).is(Ok(Array1::from_elem(0, false)));
     t.call(name, || fused(&hollow(), |_| true).any_axes(0)).refused(ErrorKind::TooLarge);
     t.call(name, || fused(&hollow(), |_| true).any_axes(2)).refused(ErrorKind::AxisOutOfBounds);
+    let name = "Reduce::count_axes";
+    t.call(name, || fused(&many, |x| *x > 14.0).count_axes(&every)).is(Ok(arr0(2).into_dyn()));
+    t.call(name, || many.mapv(|x| x > 1.0).count_axes(..)).is(Ok(arr0(15)));
+    t.call(name, || fused(&hollow(), |_| true).par().count_axes(1)).is(Ok(Array1::from_elem(0, 0)));
+    t.call(name, || fused(&hollow(), |_| true).count_axes(0)).refused(ErrorKind::TooLarge);
+    t.call(name, || hollow().mapv(|_| true).count_axes(2)).refused(ErrorKind::AxisOutOfBounds);
     let name = "Reduce::all_axes";
     t.call(name, || fused(&many, |x| *x > 1.0).all_axes(&every)).is(Ok(arr0(false).into_dyn()));
     t.call(name, || fused(&hollow(), |_| false).all_axes(..)).is(Ok(arr0(true)));
@@ -174,6 +180,9 @@ fn totals(t: &mut Table) {
     t.call("Totals::min", || of_many.par().min()).is(Ok(1.0));
     t.call("Totals::min", || of_none.min()).refused(ErrorKind::NoElements);
     t.call("Totals::any", || fused(&hollow, |_| true).any()).is(Ok(false));
+    t.call("Totals::count", || fused(&hollow, |_| true).count()).is(Ok(0));
+    t.call("Totals::count", || fused((&many, &many), |x, y| x * y > 4.0).par().count()).is(Ok(14));
+    t.call("Totals::count", || fused((&hollow, &many), |_, _| true).count()).refused(ErrorKind::Overflow);
     t.call("Totals::all", || fused(&hollow, |_| false).all()).is(Ok(true));
     t.call("Totals::all", || fused(&many, |x| *x > 1.0).all()).is(Ok(false));
     t.call("Totals::reduce", || of_many.reduce(0.0, f64::max)).is(Ok(256.0));

@@ -70,7 +70,7 @@ pub(crate) fn assert_complete(public: &str) {
     let families = ["Batch::", "Products::", "Reduce::", "Totals::", "Materialize::", "IntoBroadcastMap::"];
     let functions = ["broadcast_map", "broadcast_apply"];
     let is_operation = |name: &&str| {
-        functions.contains(name)
+        functions.iter().any(|function| name.starts_with(function))
             || families.iter().any(|family| name.starts_with(family)) && !OTHERS.contains(name)
     };
     let operations: BTreeSet<&str> = public.lines().filter(is_operation).collect();

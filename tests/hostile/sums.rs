@@ -5,7 +5,8 @@ use crate::{LIMIT, MANY, MAX, Nothing, all, hollow, huge, long, many, spread};
 use ndarray::{Array, Array1, Array2, ArrayD, ArrayRef, Axis, Dimension, IxDyn, arr0, array};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, ErrorKind, broadcast_apply, broadcast_map, fused, keepdims,
+    AxisSet, BroadcastError, ErrorKind, broadcast_apply, broadcast_apply2, broadcast_apply3, broadcast_map,
+    broadcast_map2, broadcast_map3, fused, keepdims,
 };
 
 pub(crate) fn rows(t: &mut Table) {
@@ -201,6 +202,51 @@ fn onto(t: &mut Table) {
     t.call(name, || broadcast_apply(&mut wide, (&cell, &many), |out, a, b| *out = a + b))
         .gives(|()| wide == &many + 7);
     t.call(name, || broadcast_apply(&mut empty, (hollow(), long()), |out, a, _| *out = *a)).is(Ok(()));
+    let name = "broadcast_apply2";
+    let mut same = wide.clone();
+    t.call(name, || {
+        broadcast_apply2(&mut wide, &mut same, (&cell, &many), |x, y, a, b| (*x, *y) = (a + b, *b))
+    })
+    .gives(|()| (&wide, &same) == (&(&many + 7), &many));
+    t.call(name, || broadcast_apply2(&mut wide, &mut same, hollow(), |x, _, _| *x = 0))
+        .refused(ErrorKind::Incompatible);
+    t.call(name, || broadcast_apply2(&mut out, &mut same, &cell, |x, _, _| *x = 0))
+        .refused(ErrorKind::AxisCount);
+    t.call(name, || broadcast_apply2(&mut wide, &mut same.view_mut(), huge(), |x, _, _| *x = 0))
+        .refused(ErrorKind::Incompatible);
+    t.call(name, || {
+        broadcast_apply2(&mut empty, &mut Array2::from_elem((LIMIT, 0), ()), &cell, |_, (), _| ())
+    })
+    .refused(ErrorKind::Incompatible);
+    let name = "broadcast_apply3";
+    let mut third = Array2::from_elem((0, LIMIT), Nothing);
+    let mut more = empty.clone();
+    t.call(name, || {
+        broadcast_apply3(&mut empty, &mut more, &mut third, (hollow(), long()), |_, _, _, _, _| ())
+    })
+    .is(Ok(()));
+    t.call(name, || {
+        broadcast_apply3(&mut empty, &mut third, &mut more.view_mut().reversed_axes(), &cell, |_, _, _, _| ())
+    })
+    .refused(ErrorKind::Incompatible);
+    assert_eq!((out[0], wide), (4, &many + 7));
+    let mut wide = many.clone();
+    let name = "broadcast_map2";
+    t.call(name, || broadcast_map2(&many, |x| (*x, ())))
+        .gives(|(x, units)| x == many && units.ndim() == MANY);
+    t.call(name, || broadcast_map2(hollow(), |x| (*x, Nothing))).gives(|(x, _)| x.shape() == [0, LIMIT]);
+    t.call(name, || broadcast_map2(huge(), |x| (*x, ()))).refused(ErrorKind::TooLarge);
+    t.call(name, || broadcast_map2((long().insert_axis(Axis(1)), long()), |_, _| ((), ())))
+        .refused(ErrorKind::Overflow);
+    let name = "broadcast_map3";
+    t.call(name, || broadcast_map3(arr0(1), |x| (*x, (), Nothing))).is(Ok((
+        arr0(1),
+        arr0(()),
+        arr0(Nothing),
+    )));
+    t.call(name, || broadcast_map3(huge(), |x| ((), (), *x))).refused(ErrorKind::TooLarge);
+    t.call(name, || broadcast_map3((&cell, array![1, 2], hollow()), |_, _, _| ((), (), ())))
+        .refused(ErrorKind::Incompatible);
     let name = "ParOperands::par";
     t.call(name, || broadcast_apply(&mut out, huge().par(), |out, x| *out += x))
         .refused(ErrorKind::TooFewAxes);

@@ -220,7 +220,7 @@ fn by_value(shape: (usize, usize), f_order: bool) {
     new("into_broadcast_map of a smaller array", &|(a, row, _)| {
         drop(std::mem::take(row).into_broadcast_map(&*a, times));
     });
-    each("into_broadcast_map of a smaller array and one by value", &|(a, row, _)| {
+    new("into_broadcast_map of a smaller array and one by value", &|(a, row, _)| {
         drop(std::mem::take(row).into_broadcast_map(std::mem::take(a).into_shared(), times));
     });
     new("into_broadcast_map of a shared array", &|(a, row, _)| {

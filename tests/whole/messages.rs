@@ -9,9 +9,9 @@ use ndarray_broadcast::partial::{
     infer_shapes, infer_sum, infer_sum_in_dim, infer_sum_to, infer_target, verify,
 };
 use ndarray_broadcast::{
-    AxisSet, BroadcastError, ErrorKind, Signature, broadcast_apply, broadcast_arrays, broadcast_map,
-    broadcast_shapes, broadcast_to_match_in_place, broadcast_to_match3_in_place, broadcast_views, fused,
-    reduction_axes, resolve_target,
+    AxisSet, BroadcastError, ErrorKind, Signature, broadcast_apply, broadcast_apply2, broadcast_apply3,
+    broadcast_arrays, broadcast_map, broadcast_shapes, broadcast_to_match_in_place,
+    broadcast_to_match3_in_place, broadcast_views, fused, reduction_axes, resolve_target,
 };
 use ndarray_broadcast::{keepdims, prelude::*};
 use std::path::Path;
@@ -107,6 +107,7 @@ fn outcomes(call: &str) -> Vec<Outcome> {
         ("apply", [out, shapes @ ..]) => {
             apply(&sizes(out), &shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>())
         }
+        ("outputs", shapes) => outputs(&shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>()),
         ("map_sum_to", [target, shapes @ ..]) => {
             map_sum_to(&numbers(target), &shapes.iter().map(|shape| sizes(shape)).collect::<Vec<_>>())
         }
@@ -251,8 +252,23 @@ fn apply(out: &[usize], shapes: &[Vec<usize>]) -> Vec<Outcome> {
             broadcast_apply(&mut out, (a,), |(), ()| ()),
             a.materialize_into(&mut out),
         ],
-        [a, b] => vec![broadcast_apply(&mut out, (a, b), |(), (), ()| ())],
+        [a, b] => vec![
+            broadcast_apply(&mut out, (a, b), |(), (), ()| ()),
+            broadcast_apply2(&mut out.clone(), &mut out, (a, b), |(), (), (), ()| ()),
+            broadcast_apply3(&mut out.clone(), &mut out.clone(), &mut out, (a, b), |(), (), (), (), ()| ()),
+        ],
         _ => panic!("1 or 2 operands"),
+    }
+}
+
+/// Several outputs.
+fn outputs(shapes: &[Vec<usize>]) -> Vec<Outcome> {
+    let unit = arr0(());
+    let mut all: Vec<_> = shapes.iter().map(|shape| empty(shape)).collect();
+    match &mut *all {
+        [a, b] => vec![broadcast_apply2(a, b, &unit, |(), (), ()| ())],
+        [a, b, c] => vec![broadcast_apply3(a, b, c, &unit, |(), (), (), ()| ())],
+        _ => panic!("2 or 3 outputs"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The elements of inputs, the loops over them that are compiled for each closure, along rows and over panels in registers, and
 //! arrays of these elements.
 //!
-//! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike. `INFO` has the sizes of the elements,
+//! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike, and for tuples behind further outputs. `INFO` has the sizes of the elements,
 //! the sets of inputs for which `row` and `panels` have loops of their own, and the inputs whose elements are plain numbers.
 
 use super::cut::{Block, advance};
@@ -15,7 +15,7 @@ use crate::kernel::simd::is_plain;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
-use core::slice;
+use core::ptr::slice_from_raw_parts_mut;
 use ndarray::{ArrayRef, Dimension};
 
 /// The types of the inputs' elements: a tuple of up to six.
@@ -23,7 +23,8 @@ use ndarray::{ArrayRef, Dimension};
 /// Not exported; public because hidden parts of public traits name it.
 ///
 /// # Safety
-/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place.
+/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place. Those of [`Exclusive`] also write
+/// elements `M`: wherever a method asks for borrowed elements, these are borrowed exclusively, and differ from index to index.
 #[doc(hidden)]
 pub unsafe trait Elements {
     type Refs<'r>
@@ -71,6 +72,14 @@ pub unsafe trait Elements {
         Self: Sized;
 }
 
+/// Elements `M` that are borrowed exclusively, at each index others, and then elements `E`. Only `cells` makes such inputs.
+///
+/// Not exported; public because hidden parts of public traits name it.
+pub struct Exclusive<M, E>(PhantomData<(M, E)>);
+
+// SAFETY: Threads send elements `M`, and share those of `E` alone.
+unsafe impl<M: Send, E: Sync> Sync for Exclusive<M, E> {}
+
 /// A function that changes an element of the output, from the elements of the inputs at its index.
 ///
 /// Not exported; public because [`Elements`] names it.
@@ -96,38 +105,38 @@ impl<const INPUTS: u8> Moving<INPUTS> {
 }
 
 macro_rules! elements {
-    ($count:literal $row:ident: $($A:ident $a:ident $k:literal),*; $($moving:literal)*) => {
+    ($count:literal $further:literal $row:ident $Self:ty: $($A:ident $a:ident $k:literal $($mut:ident)?),*; $($moving:literal)*) => {
         #[inline(always)]
-        fn $row<const INPUTS: u8, const LEN: usize, T, $($A,)* V: Visit<T, ($($A,)*)>>(
+        fn $row<const INPUTS: u8, const LEN: usize, T, $($A,)* V: Visit<T, $Self>>(
             _: Moving<INPUTS, LEN>,
             out: &mut [T],
-            ($($a,)*): ($(&[$A],)*),
+            ($($a,)*): ($(&$($mut)? [$A],)*),
             visit: &mut V,
         ) {
             // Slices as parameters: LLVM knows that they do not alias, and vectorises.
             #[inline]
-            fn row<const INPUTS: u8, const LEN: usize, T, $($A,)* V: Visit<T, ($($A,)*)>>(
+            fn row<const INPUTS: u8, const LEN: usize, T, $($A,)* V: Visit<T, $Self>>(
                 out: &mut [T],
-                $($a: &[$A],)*
+                $($a: &$($mut)? [$A],)*
                 visit: &mut V,
             ) {
                 let len = if LEN == 0 { out.len() } else { LEN };
-                $(let $a = &$a[..Moving::<INPUTS>::place($k, len - 1) + 1];)*
+                $(let $a = &$($mut)? $a[..Moving::<INPUTS>::place($k, len - 1) + 1];)*
                 for i in 0..len {
-                    visit.visit(&mut out[i], ($(&$a[Moving::<INPUTS>::place($k, i)],)*));
+                    visit.visit(&mut out[i], ($(&$($mut)? $a[Moving::<INPUTS>::place($k, i)],)*));
                 }
             }
             row::<INPUTS, LEN, T, $($A,)* V>(out, $($a,)* visit);
         }
 
         // SAFETY: The macro writes the same code for every place of the tuple, with the pointer and the type at that place.
-        unsafe impl<$($A),*> Elements for ($($A,)*) {
-            type Refs<'r> = ($(&'r $A,)*) where Self: 'r;
+        unsafe impl<$($A),*> Elements for $Self {
+            type Refs<'r> = ($(&'r $($mut)? $A,)*) where Self: 'r;
 
             const INFO: ElementInfo = {
                 let (mut sizes, gathers) = ([0; OPERANDS], &[$(gather_of(size_of::<$A>())),*]);
                 $(sizes[$k] = size_of::<$A>();)*
-                let plain = || InputSet(0 $(| u8::from(is_plain::<$A>()) << ($k - 1))*);
+                let plain = || InputSet(0 $(| u8::from($k > $further && is_plain::<$A>()) << ($k - 1))*);
                 ElementInfo { count: $count, sizes, row_loops: &[$(InputSet($moving)),*], plain, gathers }
             };
 
@@ -137,12 +146,12 @@ macro_rules! elements {
                 Self: 'r,
             {
                 // SAFETY: The caller promises these elements.
-                ($(unsafe { &*at[$k].cast::<$A>().add(Moving::<MOVING>::place($k, place)) },)*)
+                ($(unsafe { &$($mut)? *at[$k].cast::<$A>().add(Moving::<MOVING>::place($k, place)) },)*)
             }
 
             #[inline(always)]
             unsafe fn repeat<const N: usize>(at: &mut Pointers, moving: InputSet, copies: *mut [u128; N]) {
-                $(if is_plain::<$A>() && !moving.contains($k) {
+                $(if $k > $further && is_plain::<$A>() && !moving.contains($k) {
                     let (from, to) = (at[$k].cast::<MaybeUninit<$A>>(), copies.wrapping_add($k - 1).cast::<MaybeUninit<$A>>());
                     // SAFETY: The caller promises the element and the memory. A plain number has at most 16 bytes.
                     unsafe {
@@ -164,7 +173,7 @@ macro_rules! elements {
             ) {
                 let slices = |at: &Pointers, len: usize, moving: InputSet| {
                     // SAFETY: The caller promises these elements, or they are copies.
-                    unsafe { ($(slice::from_raw_parts(at[$k].cast::<$A>(), if moving.contains($k) { len } else { 1 }),)*) }
+                    unsafe { ($(&$($mut)? *slice_from_raw_parts_mut(at[$k].cast::<$A>(), if moving.contains($k) { len } else { 1 }),)*) }
                 };
                 match moving.0 {
                     $($moving => $row(Moving::<$moving, 0>, out, slices(at, out.len(), moving), visit),)*
@@ -213,12 +222,22 @@ macro_rules! elements {
 // all that move, the first alone, all but one of four, and a layer norm's: an array and the mean and deviation of its row, scaled and
 // shifted by two rows. Rows along which all stay have a loop in maps; panels of these, which repeated views alone have, are combined
 // one by one. Other sets repeat in memory what stays, and short rows take up to twice as long.
-elements!(1 row1: A a 1; 0b1);
-elements!(2 row2: A a 1, B b 2; 0b11 0b01 0b10);
-elements!(3 row3: A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001 0b010 0b100);
-elements!(4 row4: A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110 0b0001);
-elements!(5 row5: A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111 0b11001 0b00001);
-elements!(6 row6: A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111 0b00_0001);
+elements!(1 0 row1 (A,): A a 1; 0b1);
+elements!(2 0 row2 (A, B): A a 1, B b 2; 0b11 0b01 0b10);
+elements!(3 0 row3 (A, B, C): A a 1, B b 2, C c 3; 0b111 0b011 0b101 0b110 0b001 0b010 0b100);
+elements!(4 0 row4 (A, B, C, D): A a 1, B b 2, C c 3, D d 4; 0b1111 0b0111 0b1011 0b1101 0b1110 0b0001);
+elements!(5 0 row5 (A, B, C, D, E): A a 1, B b 2, C c 3, D d 4, E e 5; 0b11111 0b11001 0b00001);
+elements!(6 0 row6 (A, B, C, D, E, G): A a 1, B b 2, C c 3, D d 4, E e 5, G g 6; 0b11_1111 0b00_0001);
+// further outputs move with the output
+elements!(2 1 row_u1 Exclusive<(U,), (A,)>: U u 1 mut, A a 2; 0b11 0b01);
+elements!(3 1 row_u2 Exclusive<(U,), (A, B)>: U u 1 mut, A a 2, B b 3; 0b111 0b011 0b101 0b001);
+elements!(4 1 row_u3 Exclusive<(U,), (A, B, C)>: U u 1 mut, A a 2, B b 3, C c 4; 0b1111 0b0111 0b1011 0b1101 0b0001);
+elements!(5 1 row_u4 Exclusive<(U,), (A, B, C, D)>: U u 1 mut, A a 2, B b 3, C c 4, D d 5; 0b11111 0b00001);
+elements!(6 1 row_u5 Exclusive<(U,), (A, B, C, D, E)>: U u 1 mut, A a 2, B b 3, C c 4, D d 5, E e 6; 0b11_1111 0b00_0001);
+elements!(3 2 row_w1 Exclusive<(U, W), (A,)>: U u 1 mut, W w 2 mut, A a 3; 0b111 0b011);
+elements!(4 2 row_w2 Exclusive<(U, W), (A, B)>: U u 1 mut, W w 2 mut, A a 3, B b 4; 0b1111 0b0111 0b1011);
+elements!(5 2 row_w3 Exclusive<(U, W), (A, B, C)>: U u 1 mut, W w 2 mut, A a 3, B b 4, C c 5; 0b11111 0b00011);
+elements!(6 2 row_w4 Exclusive<(U, W), (A, B, C, D)>: U u 1 mut, W w 2 mut, A a 3, B b 4, C c 5, D d 6; 0b11_1111 0b00_0011);
 
 /// [`Elements::panels`] for one set of moving inputs.
 ///
@@ -378,7 +397,7 @@ impl<'a, A> Inputs<'a, (A,)> {
     /// # Panics
     /// If there is not one for each index.
     pub(crate) fn contiguous(elements: &'a [A], axes: &'a DenseAxes<'_>) -> Self {
-        ensure(axes.len() == elements.len(), "not an element for each index");
+        ensure(axes.len == elements.len(), "not an element for each index");
         let StridedAxes { sizes, strides } = axes.strided();
         let (at, info) = ([elements.as_ptr().cast(); OPERANDS - 1], const { &<(A,)>::INFO });
         let (sizes, strides) = ([sizes; OPERANDS - 1], [strides; OPERANDS - 1]);

@@ -12,13 +12,15 @@
 //! | `halves` | which passes two threads may share |
 //! | `closures` | closures as loops over blocks |
 //! | `passes` | maps: passes along the axes of an output |
+//! | `cells` | further outputs, which stand among the inputs |
 //! | `source`, `reduction` | the elements of a reduction; where its results go |
 //! | `bases` | views of the last axes, at each index of the others |
 //!
 //! # Invariant
 //! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
 //! others are the inputs. At every index of the loops,
-//! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives;
+//! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives; that of a further
+//!   output (see `cells`) to one that is borrowed exclusively, at each index another one;
 //! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless
 //!   the nest has no output: there is none, or another handle has it;
 //! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
@@ -34,6 +36,7 @@
 
 mod arrange;
 mod bases;
+mod cells;
 mod closures;
 mod cut;
 mod elements;
@@ -49,6 +52,7 @@ mod source;
 pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 #[cfg(test)]
 pub(crate) use bases::{Form, Forms};
+pub(crate) use cells::{Behind, Further};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,

@@ -43,7 +43,8 @@ pub(crate) fn standard_len(axes: StridedAxes<'_>) -> Option<usize> {
 pub(crate) struct DenseAxes<'a> {
     sizes: &'a [usize],
     strides: List<usize, 8>,
-    len: usize,
+    /// The number of elements.
+    pub(crate) len: usize,
 }
 
 impl<'a> DenseAxes<'a> {
@@ -52,11 +53,6 @@ impl<'a> DenseAxes<'a> {
         let mut steps = List::from_elem(0, sizes.len());
         let len = strides(sizes, order, &mut steps);
         Self { sizes, strides: steps, len }
-    }
-
-    /// The number of elements.
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     pub(super) fn strided(&self) -> StridedAxes<'_> {

@@ -56,7 +56,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// # Panics
     /// If the number of slots differs.
     pub(crate) fn filling<'t>(&self, mut slots: Slots<'j, 't, A>, axes: &'j DenseAxes<'_>) -> Job<'j, 't, A> {
-        ensure(axes.len() == slots.len(), "not a slot for each element");
+        ensure(axes.len == slots.len(), "not a slot for each element");
         let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: axes.strided() };
         Job::new(self.source, self.shape, self.dropped, out)
     }
@@ -74,8 +74,8 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
 
-    /// The pass that writes a result to each slot.
-    fn pass(&self) -> Option<ShapePass<'j, 's>> {
+    /// The pass that writes a result to each slot, if the outputs are slots: a map, if each has one element.
+    pub(crate) fn pass(&self) -> Option<ShapePass<'j, 's>> {
         let Self { source, shape, dropped, out, .. } = *self;
         let pass = ShapePass::new(out, source.inputs(), source.element_loops());
         self.has_slots.then_some(ShapePass { shape, dropped, ..pass })
@@ -92,14 +92,6 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         let is_narrow = size_of::<A>() < 4 && !is_plain::<A>();
         let most = if is_slice || is_narrow { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
         self.pass().and_then(|pass| pass.visit_few(most).ok()).ok_or(self)
-    }
-
-    /// The map that a reduction is whose outputs have one element each.
-    ///
-    /// # Errors
-    /// Returns the reduction if the outputs are no slots.
-    pub(crate) fn into_map(self) -> Result<ShapePass<'j, 's>, Self> {
-        self.pass().ok_or(self)
     }
 
     /// A pass that stores results in the output.

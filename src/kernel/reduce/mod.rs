@@ -47,7 +47,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     empty: A,
 ) -> Array<A, D> {
     if let Some(total) = if reserved.shape().is_empty() { source.few(shape) } else { None } {
-        return reserved.filled(None, total);
+        return reserved.filled(None, || total.clone());
     }
     let kept = kept_order(source.inputs(), shape, dropped, reserved.shape().len());
     let order = source.inputs().unless_in_order(reserved.shape().len(), &kept);
@@ -56,7 +56,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
         return reserved.filled_by(order, |out| run(Job::to_slots(source, shape, dropped, out)));
     }
     // initialised: a panic drops the results stored so far
-    let mut out = reserved.filled(order, empty);
+    let mut out = reserved.filled(order, || empty.clone());
     if const { !can_leak::<A>() } && !is_empty {
         reduce_owned(source, shape, Output::of(&mut out), dropped, &mut |out, result| *out = result);
     }
@@ -143,7 +143,7 @@ fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     }
     let (slice, is_map) = (source.as_slice(), len == job.out_shape().iter().product());
     let written = job.visit_few(slice.is_some()).or_else(|job| match slice {
-        _ if is_map && source.join().is_none() => job.into_map().map(visit_large),
+        _ if is_map && source.join().is_none() => job.pass().map(visit_large).ok_or(job),
         Some(elements) if are_at_most(BLOCK_BYTES) => fold_slice(job, elements),
         // for fewer elements, to arrange the nest takes longer than to read gaps
         _ if are_at_most(STACK_BYTES) => reduce_in_order(job),
@@ -159,8 +159,8 @@ fn store_few<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     let (sizes, inputs, mut scratch) = (job.out_shape(), job.source.inputs(), Scratch::new());
     let kept = kept_order(inputs, job.shape, job.dropped, sizes.len());
     let axes = DenseAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
-    let mut results = scratch.vec::<A>(axes.len());
-    let results = results.filled(axes.len(), |slots| reduce(job.filling(slots, &axes)));
+    let mut results = scratch.vec::<A>(axes.len);
+    let results = results.filled(axes.len, |slots| reduce(job.filling(slots, &axes)));
     visit_shape(job.store(&Inputs::contiguous(results, &axes)))
 }
 
