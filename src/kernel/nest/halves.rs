@@ -11,8 +11,8 @@
 //! }
 //! ```
 
-use super::cells::Results;
 use super::elements::Elements;
+use super::further::Results;
 use crate::kernel::threads::in_two;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
