@@ -789,9 +789,9 @@ fn axes_of_one_element_are_placed_too() {
 #[cfg(feature = "rayon")]
 fn further_outputs_are_borrowed_once_at_each_index() {
     for (n, width) in [(3, 7), (1, 2 * super::threads::GRAIN)] {
-        let x = Array::from_shape_fn((n, width), |(i, j)| (i + j) as u16);
+        let x = Array::from_shape_fn((n, width), |(i, j)| i + j);
         let (mut first, mut second) =
-            (Array::from_elem((n, width), 1_u16), Array::from_elem((n, width).f(), 2_u16));
+            (Array::from_elem((n, width), 1_usize), Array::from_elem((n, width).f(), 2_usize));
         broadcast_apply2(&mut first, &mut second, (&x,).par(), |a, b, x| {
             core::mem::swap(a, b);
             *b = b.wrapping_add(*x);

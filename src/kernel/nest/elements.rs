@@ -72,7 +72,7 @@ pub unsafe trait Elements {
         Self: Sized;
 }
 
-/// Elements `M` that are borrowed exclusively, at each index others, and then elements `E`. Only `cells` makes such inputs.
+/// Elements `M` that are borrowed exclusively, at each index others, and then elements `E`. Only `further` makes such inputs.
 ///
 /// Not exported; public because hidden parts of public traits name it.
 pub struct Exclusive<M, E>(PhantomData<(M, E)>);

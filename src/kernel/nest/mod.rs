@@ -12,7 +12,7 @@
 //! | `halves` | which passes two threads may share |
 //! | `closures` | closures as loops over blocks |
 //! | `passes` | maps: passes along the axes of an output |
-//! | `cells` | further outputs, which stand among the inputs |
+//! | `further` | further outputs, which stand before the inputs |
 //! | `source`, `reduction` | the elements of a reduction; where its results go |
 //! | `bases` | views of the last axes, at each index of the others |
 //!
@@ -20,7 +20,7 @@
 //! A [`Nest`] has loops, a pointer for each operand, and an object that knows the operands' types. Operand 0 is the output, the
 //! others are the inputs. At every index of the loops,
 //! - the pointer of each input, moved by its strides, points to an element that is borrowed while the nest lives; that of a further
-//!   output (see `cells`) to one that is borrowed exclusively, at each index another one;
+//!   output (see `further`) to one that is borrowed exclusively, at each index another one;
 //! - the pointer of the output, moved by its strides, points to an element or a slot that the nest borrows exclusively, unless
 //!   the nest has no output: there is none, or another handle has it;
 //! - two indices that differ in a kept loop lead to different elements of the output. Along the other loops, the reduced ones,
@@ -36,10 +36,10 @@
 
 mod arrange;
 mod bases;
-mod cells;
 mod closures;
 mod cut;
 mod elements;
+mod further;
 mod gather;
 mod halves;
 mod loops;
@@ -52,12 +52,12 @@ mod source;
 pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 #[cfg(test)]
 pub(crate) use bases::{Form, Forms};
-pub(crate) use cells::{Behind, Further};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,
 };
 pub(crate) use elements::{Elements, Inputs, MapElement, Output, Visit};
+pub(crate) use further::{Behind, Further};
 pub(crate) use gather::copy_share;
 pub(crate) use halves::Threads;
 pub(crate) use loops::{
