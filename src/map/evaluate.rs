@@ -19,6 +19,13 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
     Ok(to_new(memory, inputs, rows))
 }
 
+/// A new array of the joint shape, for results that replace its elements.
+pub(super) fn defaults<A: Default, E: Elements, D: Dimension>(inputs: &Inputs<'_, E>) -> Result<Array<A, D>> {
+    let shapes = inputs.shapes();
+    let memory = reserved(checked_joint_dim(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))?;
+    Ok(memory.filled(Some(&inputs.order()), A::default))
+}
+
 /// Calls a closure with each element of the outputs, which have one shape.
 pub(super) fn applied<T, D: Dimension, O: ApplyOperands<T, F, M>, F, M>(
     out: &mut ArrayRef<T, D>,

@@ -45,8 +45,15 @@ operand_traits! {
         /// The types of the elements, as a tuple.
         type Elems: Elements;
 
+        /// The operands for closures that return a tuple, a part for each output.
+        #[doc(hidden)]
+        type Parts: FusedOperands<Dim = Self::Dim>;
+
         #[doc(hidden)]
         fn inputs(&self) -> Inputs<'_, Self::Elems>;
+
+        #[doc(hidden)]
+        fn parts(self) -> Self::Parts;
     }
 
     /// [`FusedOperands`] with a closure that takes a reference to an element of each and returns an `R`.
@@ -217,9 +224,35 @@ impl<T, F, M, O: ParApplyOperands<T, F, M>> Visit<T, <O::Elems as Behind<M>>::Al
 impl<O: FusedOperands> FusedOperands for Par<O> {
     type Dim = O::Dim;
     type Elems = O::Elems;
+    type Parts = Par<O::Parts>;
 
     fn inputs(&self) -> Inputs<'_, O::Elems> {
         self.0.inputs()
+    }
+
+    fn parts(self) -> Par<O::Parts> {
+        Par(self.0.parts())
+    }
+}
+
+/// Operands with a closure that takes an element of each and returns a tuple, a part for each output.
+///
+/// Not exported; public because a hidden type of a public trait names it.
+pub struct Parts<O>(O);
+
+impl<O> Sealed for Parts<O> {}
+
+impl<O: FusedOperands> FusedOperands for Parts<O> {
+    type Dim = O::Dim;
+    type Elems = O::Elems;
+    type Parts = Self;
+
+    fn inputs(&self) -> Inputs<'_, O::Elems> {
+        self.0.inputs()
+    }
+
+    fn parts(self) -> Self {
+        self
     }
 }
 
@@ -264,10 +297,15 @@ macro_rules! fused {
         impl<$($G: Operand),+> FusedOperands for $Self $(where $Dims: JoinDims)? {
             type Dim = $Dim;
             type Elems = ($($O::Elem,)+);
+            type Parts = Parts<Self>;
 
             fn inputs(&self) -> Inputs<'_, Self::Elems> {
                 let $operands = self;
                 Inputs::from(($($x.operand_ref(),)+))
+            }
+
+            fn parts(self) -> Parts<Self> {
+                Parts(self)
             }
         }
 
@@ -318,6 +356,24 @@ macro_rules! apply {
             #[inline(always)]
             fn call(f: &F, out: &mut T, ($($u,)* $($x,)+): ($(&mut $U,)* $(&$O::Elem,)+)) {
                 f(out, $($u,)* $($x),+);
+            }
+        }
+
+        impl<$($G: Operand,)+ T, $($U,)* F: FnMut($(&$O::Elem),+) -> (T, $($U,)*)> ApplyOperands<T, F, ($($U,)*)>
+        for Parts<$Self> $(where $Dims: JoinDims)?
+        {
+            #[inline(always)]
+            fn call(f: &mut F, out: &mut T, ($($u,)* $($x,)+): ($(&mut $U,)* $(&$O::Elem,)+)) {
+                (*out, $(*$u,)*) = f($($x),+);
+            }
+        }
+
+        impl<$($G: Operand,)+ T, $($U,)* F: Fn($(&$O::Elem),+) -> (T, $($U,)*)> ParApplyOperands<T, F, ($($U,)*)>
+        for Parts<$Self> $(where $Dims: JoinDims)?
+        {
+            #[inline(always)]
+            fn call(f: &F, out: &mut T, ($($u,)* $($x,)+): ($(&mut $U,)* $(&$O::Elem,)+)) {
+                (*out, $(*$u,)*) = f($($x),+);
             }
         }
     };

@@ -1,12 +1,11 @@
 //! Several outputs of one pass.
 
-use super::evaluate::applied;
-use super::fused_operands::{ApplyOperands, MapOperands};
+use super::evaluate::{applied, defaults};
+use super::fused_operands::{ApplyOperands, FusedOperands};
 use crate::error::Result;
 use crate::kernel::nest::Further;
 use crate::shape::check_outputs;
-use alloc::vec::Vec;
-use ndarray::{Array, ArrayRef, Dimension, ShapeBuilder, StrideShape};
+use ndarray::{Array, ArrayRef, Dimension};
 
 /// [`broadcast_apply`](crate::broadcast_apply()) with two outputs: calls `f` with every element of both and the corresponding
 /// elements of 1 to 5 operands, each stretched to the shape of the outputs.
@@ -120,8 +119,8 @@ where
 
 /// [`broadcast_map`](crate::broadcast_map()) with two results: `f` returns a pair, and its parts are in two new arrays.
 ///
-/// One pass over memory for 1 to 5 operands; on several threads with [`.par()`](crate::ParOperands::par) after them. If `f` panics,
-/// the elements computed so far are leaked, not dropped.
+/// One pass over 1 to 5 operands; on several threads with [`.par()`](crate::ParOperands::par) after them. The results replace default
+/// elements, so that nothing is lost if `f` panics.
 ///
 /// # Shapes
 /// As [`broadcast_map`](crate::broadcast_map()). Both arrays have the same order of axes in memory.
@@ -147,14 +146,16 @@ where
 /// # Equivalents
 /// `numpy.modf`, `numpy.frexp` and `numpy.divmod`, ufuncs with two results; Julia's `unzip.(f.(x))` of `StructArrays`.
 #[doc(alias("sin_cos", "divmod", "modf", "frexp", "unzip"))]
-pub fn broadcast_map2<O, F, R, S, D: Dimension>(operands: O, f: F) -> Result<(Array<R, D>, Array<S, D>)>
+pub fn broadcast_map2<O, F, R, S, D>(operands: O, f: F) -> Result<(Array<R, D>, Array<S, D>)>
 where
-    O: MapOperands<F, (R, S), Dim = D>,
+    O: FusedOperands<Dim = D, Parts: ApplyOperands<R, F, (S,)>>,
+    R: Default,
+    S: Default,
+    D: Dimension,
 {
-    let results = operands.mapped(f)?;
-    let layout = layout(&results);
-    let (first, second) = results.into_raw_vec_and_offset().0.into_iter().unzip();
-    Ok((array(&layout, first), array(&layout, second)))
+    let (mut first, mut second) = (defaults(&operands.inputs())?, defaults(&operands.inputs())?);
+    applied(&mut first, Further::from((&mut *second,)), operands.parts(), f)?;
+    Ok((first, second))
 }
 
 /// [`broadcast_map2`] with three results and 1 to 4 operands.
@@ -181,30 +182,16 @@ where
 /// # Equivalents
 /// As [`broadcast_map2`].
 #[allow(clippy::type_complexity, reason = "three arrays")]
-pub fn broadcast_map3<O, F, R, S, T, D: Dimension>(
-    operands: O,
-    f: F,
-) -> Result<(Array<R, D>, Array<S, D>, Array<T, D>)>
+pub fn broadcast_map3<O, F, R, S, T, D>(operands: O, f: F) -> Result<(Array<R, D>, Array<S, D>, Array<T, D>)>
 where
-    O: MapOperands<F, (R, S, T), Dim = D>,
+    O: FusedOperands<Dim = D, Parts: ApplyOperands<R, F, (S, T)>>,
+    R: Default,
+    S: Default,
+    T: Default,
+    D: Dimension,
 {
-    let results = operands.mapped(f)?;
-    let layout = layout(&results);
-    let results = results.into_raw_vec_and_offset().0.into_iter().map(|(r, s, t)| (r, (s, t)));
-    let (first, (second, third)) = results.unzip();
-    Ok((array(&layout, first), array(&layout, second), array(&layout, third)))
-}
-
-/// The shape and the strides of a new array, which are those of a permuted standard layout.
-fn layout<A, D: Dimension>(array: &Array<A, D>) -> StrideShape<D> {
-    let mut strides = D::zeros(array.ndim());
-    for (to, stride) in strides.slice_mut().iter_mut().zip(array.strides()) {
-        *to = stride.unsigned_abs();
-    }
-    array.raw_dim().strides(strides)
-}
-
-/// An array of these elements, which are in the order of memory.
-fn array<A, D: Dimension>(layout: &StrideShape<D>, elements: Vec<A>) -> Array<A, D> {
-    Array::from_shape_vec(layout.clone(), elements).expect("as many elements as results")
+    let (mut first, mut second) = (defaults(&operands.inputs())?, defaults(&operands.inputs())?);
+    let mut third = defaults(&operands.inputs())?;
+    applied(&mut first, Further::from((&mut *second, &mut *third)), operands.parts(), f)?;
+    Ok((first, second, third))
 }

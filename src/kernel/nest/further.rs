@@ -19,12 +19,15 @@ use ndarray::{ArrayRef, Dimension};
 /// Elements of inputs that may stand behind those of further outputs, a tuple `M` of up to two.
 ///
 /// Not exported; public because hidden parts of public traits name it.
-pub trait Behind<M>: Elements {
-    /// The elements of the outputs, as [`Exclusive`] ones, and these elements.
+///
+/// # Safety
+/// `All` has the elements `M`, as [`Exclusive`] ones, and then these elements.
+pub unsafe trait Behind<M>: Elements {
     type All: Elements;
 }
 
-impl<E: Elements> Behind<()> for E {
+// SAFETY: There is no further output.
+unsafe impl<E: Elements> Behind<()> for E {
     type All = E;
 }
 
@@ -78,7 +81,8 @@ further!(U DU u, W DW w;);
 macro_rules! behind {
     ([$($U:ident),+]) => {};
     ([$($U:ident),+] $A:ident $($B:ident)*) => {
-        impl<$($U,)* $A, $($B),*> Behind<($($U,)*)> for ($A, $($B,)*) {
+        // SAFETY: See `All`.
+        unsafe impl<$($U,)* $A, $($B),*> Behind<($($U,)*)> for ($A, $($B,)*) {
             type All = Exclusive<($($U,)*), Self>;
         }
         behind!([$($U),*] $($B)*);
