@@ -17,16 +17,21 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use ndarray::{Array, ArrayRef, Dimension};
 
+/// Seals traits on which `unsafe` code relies: no other file can name the type of their constant, so none implements them.
+struct Here;
+
 /// Elements of inputs that may stand behind those of further outputs, a tuple `M` of up to two.
 ///
 /// Not exported; public because hidden parts of public traits name it.
 pub trait Behind<M>: Elements {
     /// The elements of the outputs, as [`Exclusive`] ones, and these elements.
     type All: Elements;
+    const SEAL: Here;
 }
 
 impl<E: Elements> Behind<()> for E {
     type All = E;
+    const SEAL: Here = Here;
 }
 
 /// Arrays that are borrowed as further outputs, with elements `M`.
@@ -92,6 +97,7 @@ pub trait Results<E: Elements>: Sized {
     type First;
     type All: Elements;
     type Arrays<D>;
+    const SEAL: Here;
 
     /// Writes each part.
     fn write<V: MapElement<Self, E>>(
@@ -138,12 +144,14 @@ macro_rules! behind {
     ([$($U:ident $u:ident $part:ident),+] $A:ident $a:ident $($B:ident $b:ident)*) => {
         impl<$($U,)* $A, $($B),*> Behind<($($U,)*)> for ($A, $($B,)*) {
             type All = Exclusive<($($U,)*), Self>;
+            const SEAL: Here = Here;
         }
 
         impl<T, $($U,)* $A, $($B),*> Results<($A, $($B,)*)> for (T, $($U,)*) {
             type First = MaybeUninit<T>;
             type All = Exclusive<($(MaybeUninit<$U>,)*), ($A, $($B,)*)>;
             type Arrays<N> = (Array<T, N>, $(Array<$U, N>,)*);
+            const SEAL: Here = Here;
 
             #[inline(always)]
             fn write<V: MapElement<Self, ($A, $($B,)*)>>(
