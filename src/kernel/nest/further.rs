@@ -16,9 +16,6 @@ use crate::kernel::memory::Written;
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
-/// Seals traits on which `unsafe` code relies: no other file can name the type of their constant, so none implements them.
-struct Here;
-
 /// Elements of inputs that may stand behind those of further outputs, a tuple `M` of up to two.
 ///
 /// Not exported; public because hidden parts of public traits name it.
@@ -27,13 +24,11 @@ struct Here;
 /// `All` has the elements `M`, as [`Exclusive`] ones, and then these elements.
 pub unsafe trait Behind<M>: Elements {
     type All: Elements;
-    const SEAL: Here;
 }
 
 // SAFETY: There is no further output.
 unsafe impl<E: Elements> Behind<()> for E {
     type All = E;
-    const SEAL: Here = Here;
 }
 
 /// Arrays that are borrowed as further outputs, with elements `M`.
@@ -89,7 +84,6 @@ macro_rules! behind {
         // SAFETY: See `All`.
         unsafe impl<$($U,)* $A, $($B),*> Behind<($($U,)*)> for ($A, $($B,)*) {
             type All = Exclusive<($($U,)*), Self>;
-            const SEAL: Here = Here;
         }
         behind!([$($U),*] $($B)*);
     };

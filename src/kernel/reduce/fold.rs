@@ -192,7 +192,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             64.. if const { size_of::<A>() == 1 } => to.extend_by_groups(elements, len, op, lane::<A, O, 64>),
             // eight vectors; maxima of f32 take 0.9 of the time by four
             _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
-                to.extend_by_groups(elements, len, op, lane::<A, O, 64>)
+                to.extend_by_groups(elements, len, op, lane::<A, O, 64>);
             }
             _ => to.extend_by_groups(elements, len, op, lane::<A, O, 32>),
         }
