@@ -1,5 +1,18 @@
 //! Copies of plain numbers, to an output or, such as tiles of a transposed array, to contiguous memory.
 //!
+//! A copy computes what this loop computes, in another order:
+//!
+//! ```text
+//! at each index of the loops:
+//!     output = input
+//! ```
+//!
+//! The deviations, and what a copy takes without them:
+//! 1. Loops that continue each other are merged, and all are ordered by the nearer of both strides: 1.1 times, for random permutations
+//!    of five and more axes.
+//! 2. Squares are transposed in registers: twice as long for `f64`, 3 times for `f32`, 6 times for `u8`.
+//! 3. Rows are copied by the loop for their stride, which the compiler vectorises. Rows that repeat are copied from the first one.
+//!
 //! | the elements | the copy |
 //! |---|---|
 //! | a row: contiguous, every second one, one element, or with gaps | [`copy_rows`] |

@@ -1,5 +1,21 @@
 //! Products of many matrices.
 //!
+//! They are what these loops compute, in another order of additions:
+//!
+//! ```text
+//! at each index of the batch axes:
+//!     for each row and column of the result:
+//!         out = the sum of a[row, term] * b[term, column] over all terms
+//! ```
+//!
+//! The deviations, and what products take without them:
+//! 1. Contiguous operands are multiplied in one call for all matrices (*packed*): pairs of vectors 1.6 to 4.5 times as long, matrices
+//!    with fewer than 64 terms and a vector 1.3 to 4 times without a loop of their own.
+//! 2. Few multiplications with gaps are sums, without copies: 1.2 to 1.4 times.
+//! 3. Batch axes along which one factor stays become rows or columns (*joined*): products of one matrix and many with 2 to 7 columns
+//!    1.3 to 7 times.
+//! 4. Large ones are the library's, others are computed by tiles in registers.
+//!
 //! [`Way::of`] names the way of a call:
 //!
 //! | way | for | order of addition |
@@ -108,7 +124,8 @@ impl<T: LinalgScalar> Way<T> {
         let are_contiguous = are_contiguous && count > 0 && out.is_standard_layout();
         let are_repeated = || a.strides().last() == Some(&0) && b.strides().last() == Some(&0);
         let is_packed = if are_vectors { terms < LIBRARY_MULTIPLICATIONS } else { is_small::<T>(sides) };
-        let is_packed = is_packed && !are_joined;
+        // columns of a matrix with gaps are summed as they lie
+        let is_packed = is_packed && !are_joined && (are_contiguous || terms < TERMS || axes[1] == 2);
         // one matrix is read as it lies
         let are_read = terms >= TERMS || out.ndim() == 1 && !are_contiguous;
         let are_sums = are_vectors || axes[2] == 1 && are_read;

@@ -33,7 +33,7 @@ pub(super) fn is_small<T: 'static>(sides: [usize; 3]) -> bool {
     let [rows, terms, columns] = sides;
     (1..=LIBRARY_MULTIPLICATIONS).contains(&multiplications(sides))
         && !suits_library::<T>(sides)
-        && !(terms >= TERMS && (rows == 1 || columns == 1))
+        && !(terms >= TERMS && (columns == 1 || rows == 1 && columns < LIBRARY_SIDE))
 }
 
 /// Whether the library has loops for the type and may be faster.
