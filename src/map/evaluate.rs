@@ -3,6 +3,7 @@
 use super::fused_operands::ApplyOperands;
 use crate::error::{ErrorBuilder, Result, caller};
 use crate::kernel::map::{to_new, visit_shape};
+use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Behind, Elements, FillsOf, Further, Inputs, Output, RowsOf};
 use crate::reserved::reserved;
 use crate::shape::{all_stretch_to, checked_joint_dim, output_error};
@@ -14,16 +15,13 @@ pub(super) fn mapped<R, E: Elements, D: Dimension>(
     inputs: &Inputs<'_, E>,
     rows: &dyn FillsOf<R, E>,
 ) -> Result<Array<R, D>> {
-    let shapes = inputs.shapes();
-    let memory = reserved(checked_joint_dim(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))?;
-    Ok(to_new(memory, inputs, rows))
+    Ok(to_new(memory(inputs)?, inputs, rows))
 }
 
-/// A new array of the joint shape, for results that replace its elements.
-pub(super) fn defaults<A: Default, E: Elements, D: Dimension>(inputs: &Inputs<'_, E>) -> Result<Array<A, D>> {
+/// Memory for a new array of the joint shape.
+pub(super) fn memory<R, E, D: Dimension>(inputs: &Inputs<'_, E>) -> Result<Reserved<R, D>> {
     let shapes = inputs.shapes();
-    let memory = reserved(checked_joint_dim(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))?;
-    Ok(memory.filled(Some(&inputs.order()), A::default))
+    reserved(checked_joint_dim(shapes)?, || ErrorBuilder::new(&caller::TOGETHER, shapes))
 }
 
 /// Calls a closure with each element of the outputs, which have one shape.

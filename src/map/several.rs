@@ -1,6 +1,6 @@
 //! Several outputs of one pass.
 
-use super::evaluate::{applied, defaults};
+use super::evaluate::{applied, memory};
 use super::fused_operands::{ApplyOperands, FusedOperands};
 use crate::error::Result;
 use crate::kernel::nest::Further;
@@ -153,7 +153,11 @@ where
     S: Default,
     D: Dimension,
 {
-    let (mut first, mut second) = (defaults(&operands.inputs())?, defaults(&operands.inputs())?);
+    let inputs = operands.inputs();
+    // all is reserved before elements without bytes, of any number, are made
+    let (first, second) = (memory(&inputs)?, memory(&inputs)?);
+    let mut first = first.filled(Some(&inputs.order()), R::default);
+    let mut second = second.filled(Some(&inputs.order()), S::default);
     applied(&mut first, Further::from((&mut *second,)), operands.parts(), f)?;
     Ok((first, second))
 }
@@ -190,8 +194,11 @@ where
     T: Default,
     D: Dimension,
 {
-    let (mut first, mut second) = (defaults(&operands.inputs())?, defaults(&operands.inputs())?);
-    let mut third = defaults(&operands.inputs())?;
+    let inputs = operands.inputs();
+    let (first, second, third) = (memory(&inputs)?, memory(&inputs)?, memory(&inputs)?);
+    let mut first = first.filled(Some(&inputs.order()), R::default);
+    let mut second = second.filled(Some(&inputs.order()), S::default);
+    let mut third = third.filled(Some(&inputs.order()), T::default);
     applied(&mut first, Further::from((&mut *second, &mut *third)), operands.parts(), f)?;
     Ok((first, second, third))
 }
