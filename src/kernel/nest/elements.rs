@@ -1,8 +1,9 @@
 //! The elements of inputs, the loops over them that are compiled for each closure, along rows and over panels in registers, and
 //! arrays of these elements.
 //!
-//! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike, and for tuples behind further outputs. `INFO` has the sizes of the elements,
-//! the sets of inputs for which `row` and `panels` have loops of their own, and the inputs whose elements are plain numbers.
+//! [`Elements`] is implemented here alone, for tuples, whose methods treat every pointer alike, and for tuples behind further outputs.
+//! `INFO` has the sizes of the elements, the sets of inputs for which `row` and `panels` have loops of their own, and the inputs whose
+//! elements are plain numbers.
 
 use super::cut::{Block, advance};
 use super::gather::gather_of;
