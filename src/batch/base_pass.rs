@@ -123,7 +123,7 @@ impl<T: LinalgScalar> BasePass<T, T, T> for Product {
         memory: Reserved<T, E>,
         executor: impl Executor<T, T, T>,
     ) -> Array<T, E> {
-        let mut out = memory.filled(None, T::zero);
+        let mut out = memory.filled(None, T::zero());
         self.write(operands, &mut out, executor);
         out
     }

@@ -80,7 +80,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     {
         let shapes = others.shapes(self.shape());
         let base = base.base(shapes.as_ref())?;
-        let mut result = batch_result(shapes.as_ref(), sizes(&base))?.filled(None, O::default);
+        let mut result = batch_result(shapes.as_ref(), sizes(&base))?.filled(None, O::default());
         others.for_each_base(self, &mut result, base.ndim(), f);
         Ok(result)
     }

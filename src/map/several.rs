@@ -149,15 +149,15 @@ where
 pub fn broadcast_map2<O, F, R, S, D>(operands: O, f: F) -> Result<(Array<R, D>, Array<S, D>)>
 where
     O: FusedOperands<Dim = D, Parts: ApplyOperands<R, F, (S,)>>,
-    R: Default,
-    S: Default,
+    R: Clone + Default,
+    S: Clone + Default,
     D: Dimension,
 {
     let inputs = operands.inputs();
     // all is reserved before elements without bytes, of any number, are made
     let (first, second) = (memory(&inputs)?, memory(&inputs)?);
-    let mut first = first.filled(Some(&inputs.order()), R::default);
-    let mut second = second.filled(Some(&inputs.order()), S::default);
+    let mut first = first.filled(Some(&inputs.order()), R::default());
+    let mut second = second.filled(Some(&inputs.order()), S::default());
     applied(&mut first, Further::from((&mut *second,)), operands.parts(), f)?;
     Ok((first, second))
 }
@@ -189,16 +189,16 @@ where
 pub fn broadcast_map3<O, F, R, S, T, D>(operands: O, f: F) -> Result<(Array<R, D>, Array<S, D>, Array<T, D>)>
 where
     O: FusedOperands<Dim = D, Parts: ApplyOperands<R, F, (S, T)>>,
-    R: Default,
-    S: Default,
-    T: Default,
+    R: Clone + Default,
+    S: Clone + Default,
+    T: Clone + Default,
     D: Dimension,
 {
     let inputs = operands.inputs();
     let (first, second, third) = (memory(&inputs)?, memory(&inputs)?, memory(&inputs)?);
-    let mut first = first.filled(Some(&inputs.order()), R::default);
-    let mut second = second.filled(Some(&inputs.order()), S::default);
-    let mut third = third.filled(Some(&inputs.order()), T::default);
+    let mut first = first.filled(Some(&inputs.order()), R::default());
+    let mut second = second.filled(Some(&inputs.order()), S::default());
+    let mut third = third.filled(Some(&inputs.order()), T::default());
     applied(&mut first, Further::from((&mut *second, &mut *third)), operands.parts(), f)?;
     Ok((first, second, third))
 }

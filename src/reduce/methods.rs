@@ -160,7 +160,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`.
     ///
     /// A mean of real or complex numbers is right wherever the type has it. Where the sum of finite numbers is not finite, the
-    /// elements are scaled before they are added. The number of elements is rounded where the type does not have it, such as
+    /// elements are scaled before they are added, on the calling thread. The number of elements is rounded where the type does not have it, such as
     /// 2^24 + 1 in `f32` or 257 in `half::bf16`.
     ///
     /// # Shapes

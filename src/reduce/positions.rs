@@ -42,13 +42,13 @@ pub(super) fn positions<A: Clone + PartialOrd, D: Dimension, X: ReducedAxes<D>>(
     check_elements(shape, result.len(), words.1, &builder)?;
     let lane: usize = reduced.named().map(|axis| shape[axis]).product();
     if result.len() == 0 || lane == 1 {
-        return Ok(result.filled(None, || 0));
+        return Ok(result.filled(None, 0));
     }
     let order = memory_order(source, shape, |axis| reduced.contains(axis));
     let kept = (0..shape.len()).filter(|&axis| X::KEEPS || !reduced.contains(axis));
     let places = kept.map(|axis| order.iter().position(|&other| other == axis).unwrap_or(axis));
     let places: List<usize, 8> = places.collect();
-    let mut positions = result.filled(Some(&|_, one, other| Some(places[one] > places[other])), || 0);
+    let mut positions = result.filled(Some(&|_, one, other| Some(places[one] > places[other])), 0);
     let found = positions.as_slice_memory_order_mut().expect("a new array");
     let (mut first, mut end, largest, last) = (0, 0, &mut Vec::new(), &mut None);
     for_each_part(source, shape, &order, &reduced, |elements, _, bounds| {

@@ -2,7 +2,7 @@
 
 use common::forms::{Call, Form};
 use common::probe::{self, Copied, base_operations_of_copied, forms_of_copied, with_hook};
-use ndarray::{Array0, Array1, Array2, ArrayD, ArrayView1, ArrayViewMut0, Ix1};
+use ndarray::{Array2, ArrayD, ArrayView1, ArrayViewMut0, Ix1};
 use ndarray_broadcast::prelude::*;
 use ndarray_broadcast::{broadcast_apply, broadcast_map};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -78,19 +78,6 @@ fn only_large_passes_leave_the_calling_thread() {
     // two halves of 2^18 elements, and one element less
     assert_eq!(passes([1 << 12, 1 << 7]), [false; 5]);
     assert_eq!(passes([(1 << 12) - 1, 1 << 7]), [true, true, true, true, false]);
-    // the second pass of a mean, whose sum overflows
-    let large = Array1::from_elem(1 << 19, Copied::new(f64::MAX));
-    let mean_stays = |mean: &dyn Fn() -> Array0<Copied>| with_hook(note_parts, || stays(|| drop(mean())));
-    assert!(mean_stays(&|| large.mean_axes(0).expect("an axis")));
-    assert!(!mean_stays(&|| large.par().mean_axes(0).expect("an axis")));
-}
-
-/// Notes where a mean of 2^19 of the largest number divides one of them.
-fn note_parts(x: f64, _: bool) -> f64 {
-    if x.to_bits() == (f64::MAX / 524_288.0).to_bits() {
-        note();
-    }
-    x
 }
 
 /// Where a thread waits for another one.

@@ -74,11 +74,14 @@ impl<A, D: Dimension> Reserved<A, D> {
             .unwrap_or_else(|_| fail("more or fewer elements than the shape has"))
     }
 
-    /// An array whose elements `make` returns, with this order of axes in memory or in standard layout.
-    pub(crate) fn filled(mut self, order: Option<AxisOrder<'_>>, make: impl FnMut() -> A) -> Array<A, D> {
+    /// An array whose elements are clones of `element`, with this order of axes in memory or in standard layout.
+    pub(crate) fn filled(mut self, order: Option<AxisOrder<'_>>, element: A) -> Array<A, D>
+    where
+        A: Clone,
+    {
         let mut steps = self.shape.clone();
         let len = strides(self.shape.slice(), order, steps.slice_mut());
-        self.elements.resize_with(len, make);
+        self.elements.resize(len, element);
         // SAFETY: There are `len` elements, and the strides are those of a permuted standard layout.
         unsafe { Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements) }
     }

@@ -47,7 +47,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
     empty: A,
 ) -> Array<A, D> {
     if let Some(total) = if reserved.shape().is_empty() { source.few(shape) } else { None } {
-        return reserved.filled(None, || total.clone());
+        return reserved.filled(None, total);
     }
     let kept = kept_order(source.inputs(), shape, dropped, reserved.shape().len());
     let order = source.inputs().unless_in_order(reserved.shape().len(), &kept);
@@ -56,7 +56,7 @@ pub(crate) fn to_new<A: Clone, D: Dimension>(
         return reserved.filled_by(order, |out| run(Job::to_slots(source, shape, dropped, out)));
     }
     // initialised: a panic drops the results stored so far
-    let mut out = reserved.filled(order, || empty.clone());
+    let mut out = reserved.filled(order, empty);
     if const { !can_leak::<A>() } && !is_empty {
         reduce_owned(source, shape, Output::of(&mut out), dropped, &mut |out, result| *out = result);
     }
