@@ -242,8 +242,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     #[inline]
     pub(crate) fn way(&self) -> Way {
         // folds of large stored elements take half the time of panels
-        let is_large = size_of::<A>() > 16 && self.pass.source.is_stored();
-        let has_panels = const { can_leak::<A>() } && !is_large;
+        let has_panels = const { can_leak::<A>() } && (size_of::<A>() <= 16 || !self.pass.source.is_stored());
         self.erased.way(size_of::<A>(), self.pass.source.is_stored(), has_panels)
     }
 

@@ -53,7 +53,7 @@ impl<A: Clone, O: Operation<A>> Fold<A> for FoldLoops<A, O> {
             let rows = SumRows { op: NotInlined(op), elements, len, width, to };
             match width {
                 1 => rows.lanes(),
-                3 if rows.has_accumulators() => rows.by_accumulators::<ACCUMULATORS, 3>(),
+                3 if len >= ACCUMULATORS => rows.by_accumulators::<ACCUMULATORS, 3>(),
                 _ => rows.by_columns::<1>(),
             }
         });
@@ -165,7 +165,7 @@ impl<A: Clone, O: Operation<A>> Work for SumRows<'_, '_, A, O> {
             32.. => self.by_columns::<32>(),
             8.. => self.by_columns::<8>(),
             4.. if O::IS_PLUS => self.by_columns::<4>(),
-            3 if self.has_accumulators() => self.by_accumulators::<ACCUMULATORS, 3>(),
+            3 if self.len >= ACCUMULATORS => self.by_accumulators::<ACCUMULATORS, 3>(),
             2.. if O::IS_PLUS => self.by_columns::<2>(),
             1 => self.lanes(),
             _ => self.by_columns::<1>(),
@@ -198,11 +198,6 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             }
             _ => to.extend_by_groups(elements, len, op, lane::<A, O, 32>),
         }
-    }
-
-    /// Whether rows of three elements have accumulators, in another order than columns: on every CPU.
-    fn has_accumulators(&self) -> bool {
-        self.len >= ACCUMULATORS
     }
 
     /// Adds rows of at least `N` elements, `N` elements of each in registers. The last of them overlap with those before.
