@@ -44,8 +44,8 @@ impl<'s> Conditions<'s> {
     /// The sizes at an axis.
     pub(super) fn at(&self, axis: usize) -> &[Entry<'s>] {
         let from = self.entries.partition_point(|entry| (entry.axis as usize) < axis);
-        let at_axis = self.entries[from..].partition_point(|entry| entry.axis as usize == axis);
-        &self.entries[from..][..at_axis]
+        let at_axis = self.entries[from..].iter().take_while(|entry| entry.axis as usize == axis);
+        &self.entries[from..][..at_axis.count()]
     }
 
     /// The size of an axis, as far as it is known without its entries.
