@@ -113,7 +113,8 @@ impl<A: Clone, D: Dimension> IntoBroadcastMap<A, D> for ArcArray<A, D> {
     }
 }
 
-/// The further operands of a map of an array by value: a tuple of 1 to 5 [`Operand`]s, or one without a tuple. The closure takes a reference to an element of the array and of each operand.
+/// The further operands of a map of an array by value: a tuple of 1 to 5 [`Operand`]s, or one without a tuple. The closure takes a
+/// reference to an element of the array and of each operand.
 ///
 /// Sealed; examples are at [`into_broadcast_map`](IntoBroadcastMap::into_broadcast_map).
 #[diagnostic::on_unimplemented(
