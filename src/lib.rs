@@ -111,7 +111,6 @@
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "partial"), allow(rustdoc::broken_intra_doc_links, reason = "links to `partial`"))]
-#![cfg_attr(not(feature = "partial"), allow(dead_code, unused_imports, reason = "what only `partial` uses"))]
 
 extern crate alloc;
 #[cfg(feature = "std")]

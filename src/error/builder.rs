@@ -102,6 +102,7 @@ impl ErrorBuilder {
     }
 
     /// Names the operation in a program of several.
+    #[cfg(feature = "partial")]
     pub(crate) fn label(mut self, label: Option<&str>) -> Self {
         self.0.label = label.map(Into::into);
         self

@@ -87,7 +87,10 @@ callers! {
     BATCH_INTO "write the result of {operands} into {targets}";
         axis: "batch axis", rule: "equal sizes or 1 in the operands", ..RIGHT;
     BATCH_SUM "sum batch shape {batches} to {targets}"; axis: "batch axis", ..SUM_TO;
+}
 
+#[cfg(feature = "partial")]
+callers! {
     OPERATE "operate on {operands}"; ..RIGHT;
     PARTIAL_TOGETHER "broadcast shape{n|s} {operands}{n| together}"; numbered: (0, "operands"), ..RIGHT;
     PARTIAL_BATCHES "broadcast the batches of {operands}"; ..PARTIAL_TOGETHER;

@@ -9,7 +9,9 @@ mod shape;
 pub use returned::Returned;
 
 pub(crate) use builder::{Count, ErrorBuilder, NewBuilder, fail, owner};
-pub(crate) use shape::{Shape, signed};
+pub(crate) use shape::Shape;
+#[cfg(feature = "partial")]
+pub(crate) use shape::signed;
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use caller::Caller;

@@ -56,6 +56,7 @@ impl Shape {
     }
 
     /// A partially known shape: `2x?`, `2x? (base 1)`, `*` without any sizes.
+    #[cfg(feature = "partial")]
     pub(crate) fn partial(sizes: Option<Vec<Box<str>>>, base: Option<usize>) -> Self {
         Self { sizes, is_crossed: true, base, align: Align::Right }
     }

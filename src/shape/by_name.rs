@@ -22,6 +22,7 @@ impl ByName {
     }
 
     /// Adds a name, and returns whether it was new.
+    #[cfg(feature = "partial")]
     pub(crate) fn insert(&mut self, name: &str) -> bool {
         let end = self.0.len();
         self.position(name) == end

@@ -20,4 +20,7 @@ pub use target::{Size, TargetShape};
 
 // All that these files have for the crate.
 pub(crate) use {axes::*, batch_shape::*, by_name::*, joint::*, less_axes::*, placed::*};
-pub(crate) use {signature::*, sizes::*, stretch::*, target::*};
+pub(crate) use {sizes::*, stretch::*, target::*};
+
+#[cfg(feature = "partial")]
+pub(crate) use signature::*;
