@@ -26,7 +26,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch, Written};
+use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch};
 use super::nest::{
     Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
     SMALL_NEST, ShapePass, Steps, Visitor, Write, copy_share, is_dense, steps as steps_of,
@@ -78,24 +78,24 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
 }
 
 /// Visits few elements as one block, and others in a nest.
-pub(crate) fn visit_shape<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
-    pass.visit_few(8 * ONE_BY_ONE).unwrap_or_else(visit_large)
+pub(crate) fn visit_shape(pass: ShapePass<'_>) {
+    pass.visit_few(8 * ONE_BY_ONE).unwrap_or_else(visit_large);
 }
 
 #[inline(never)]
-pub(super) fn visit_large<'s>(pass: ShapePass<'_, 's>) -> Written<'s> {
+pub(super) fn visit_large(pass: ShapePass<'_>) {
     let mut erased = ErasedNest::new();
-    let Some(mut nest) = pass.nest(&mut erased) else { return Written::default() };
+    let Some(mut nest) = pass.nest(&mut erased) else { return };
     if steps_of(nest.loops()) <= SMALL_NEST {
         return nest.visit_whole();
     }
     nest.arrange(0);
-    visit_nest(nest)
+    visit_nest(nest);
 }
 
 /// Visits an arranged nest: in halves, as long as threads are worth it, and until the copies of inputs that are read again fit into
 /// scratch.
-pub(super) fn visit_nest<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
+pub(super) fn visit_nest(nest: Nest<'_, RowPass<'_>>) {
     if nest.join().is_some() {
         return nest.visit_halves(0, visit_nest);
     }
@@ -108,11 +108,11 @@ pub(super) fn visit_nest<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
 }
 
 #[inline(never)]
-fn visit_copied<'s>(nest: Nest<'_, RowPass<'_, 's>>, copied: InputSet) -> Written<'s> {
-    visit_tiles(nest.with_copies(copied, &mut Scratch::new()))
+fn visit_copied(nest: Nest<'_, RowPass<'_>>, copied: InputSet) {
+    visit_tiles(nest.with_copies(copied, &mut Scratch::new()));
 }
 
-fn visit_tiles<'s>(nest: Nest<'_, RowPass<'_, 's>>) -> Written<'s> {
+fn visit_tiles(nest: Nest<'_, RowPass<'_>>) {
     let is_copy = nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0);
     let is_small = steps_of(nest.loops()).saturating_mul(nest.sizes()[0]) <= COPIES_BYTES;
     match tile_of(&nest, nest.is_copy()) {

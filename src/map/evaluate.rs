@@ -46,7 +46,7 @@ pub(super) fn visited<T, D: Dimension, M, E: Behind<M>>(
 ) -> bool {
     let fits = all_stretch_to(inputs.shapes(), out.shape());
     if fits {
-        further.visit(Output::of(out), inputs, rows, |pass| _ = visit_shape(pass));
+        further.visit(Output::of(out), inputs, rows, visit_shape);
     }
     fits
 }

@@ -3,64 +3,62 @@
 use super::STACK_BYTES;
 use crate::kernel::ensure;
 use alloc::vec::Vec;
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 use core::slice::{self, ChunksExact};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Memory for one element of the array or buffer with the brand `'s`.
-#[repr(transparent)]
-pub(crate) struct Slot<'s, A>(MaybeUninit<A>, PhantomData<fn(&'s ()) -> &'s ()>);
+/// Counts the slots of a new array or buffer that were written, on all threads. Outputs that are elements have no count.
+#[derive(Clone, Copy)]
+pub(crate) struct Count<'m>(Option<&'m AtomicUsize>);
 
-/// Contiguous slots, to be filled once. They cannot be reborrowed, so no slot is written and counted twice.
-pub(crate) struct Slots<'m, 's, A>(&'m mut [Slot<'s, A>]);
+impl<'m> Count<'m> {
+    pub(crate) const NONE: Self = Self(None);
 
-impl<'m, 's, A> Slots<'m, 's, A> {
+    /// The count of the slots that `written` is for.
+    #[inline(always)]
+    pub(super) fn of(written: &'m AtomicUsize) -> Self {
+        Self(Some(written))
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_none(self) -> bool {
+        self.0.is_none()
+    }
+
     /// # Safety
-    /// There are `len` contiguous slots at `at`, borrowed exclusively, and no other slots have this brand.
+    /// As many slots of the array or buffer were written, and are counted here alone.
     #[inline(always)]
-    pub(crate) unsafe fn new(at: *mut Slot<'s, A>, len: usize) -> Self {
-        // SAFETY: As the caller promises.
-        Self(unsafe { slice::from_raw_parts_mut(at, len) })
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    pub(crate) fn start(&mut self) -> *mut Slot<'s, A> {
-        self.0.as_mut_ptr()
-    }
-
-    /// An empty vector in the memory of the slots.
-    #[inline(always)]
-    fn into_vec(self) -> SliceVec<'m, A> {
-        // SAFETY: A slot is transparent over `MaybeUninit<A>`, and a vector only writes elements.
-        let memory = unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), self.0.len()) };
-        SliceVec { memory, len: 0 }
+    pub(crate) unsafe fn add(self, written: usize) {
+        if let Some(count) = self.0 {
+            count.fetch_add(written, Relaxed);
+        }
     }
 }
 
-/// The number of slots with the brand `'s` that have been written: none by default.
-#[derive(Default)]
-pub(crate) struct Written<'s>(usize, PhantomData<fn(&'s ()) -> &'s ()>);
+/// Contiguous slots, to be filled once. They cannot be reborrowed, so no slot is written and counted twice.
+pub(crate) struct Slots<'m, A> {
+    memory: &'m mut [MaybeUninit<A>],
+    count: Count<'m>,
+}
 
-impl<'s> Written<'s> {
+impl<'m, A> Slots<'m, A> {
     /// # Safety
-    /// As many slots of the brand were written, and are counted here alone.
+    /// There are `len` contiguous slots at `at`, borrowed exclusively. `count` is theirs.
     #[inline(always)]
-    pub(crate) unsafe fn new(count: usize) -> Self {
-        Self(count, PhantomData)
+    pub(crate) unsafe fn new(at: *mut MaybeUninit<A>, len: usize, count: Count<'m>) -> Self {
+        // SAFETY: As the caller promises.
+        Self { memory: unsafe { slice::from_raw_parts_mut(at, len) }, count }
     }
 
-    #[inline(always)]
-    pub(crate) fn add(&mut self, more: Self) {
-        self.0 += more.0;
+    pub(crate) fn len(&self) -> usize {
+        self.memory.len()
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.0
+    /// The first slot, and the count.
+    #[inline(always)]
+    pub(crate) fn into_parts(self) -> (*mut MaybeUninit<A>, Count<'m>) {
+        (self.memory.as_mut_ptr(), self.count)
     }
 
     /// Fills the slots, as a vector to which `append` appends.
@@ -68,12 +66,13 @@ impl<'s> Written<'s> {
     /// # Panics
     /// If `append` replaces the vector by another one.
     #[inline(always)]
-    pub(crate) fn appended<A>(slots: Slots<'_, 's, A>, append: impl FnOnce(&mut SliceVec<'_, A>)) -> Self {
-        let mut vec = slots.into_vec();
+    pub(crate) fn append(self, append: impl FnOnce(&mut SliceVec<'_, A>)) {
+        let mut vec = SliceVec { memory: self.memory, len: 0 };
         let start = vec.as_ptr();
         append(&mut vec);
         ensure(vec.as_ptr() == start, "other memory was filled");
-        Self(vec.len(), PhantomData)
+        // SAFETY: The first `len` elements of a vector were written.
+        unsafe { self.count.add(vec.len()) };
     }
 }
 
@@ -146,15 +145,11 @@ impl<'m, A> SliceVec<'m, A> {
     /// # Panics
     /// If `fill` did not write every slot.
     #[inline]
-    pub(crate) fn filled(
-        &mut self,
-        len: usize,
-        fill: impl for<'s> FnOnce(Slots<'_, 's, A>) -> Written<'s>,
-    ) -> &[A] {
+    pub(crate) fn filled(&mut self, len: usize, fill: impl FnOnce(Slots<'_, A>)) -> &[A] {
         self.len = 0;
-        // SAFETY: `fill` is generic over the brand, and called once.
-        let written = fill(unsafe { Slots::new(self.memory[..len].as_mut_ptr().cast(), len) });
-        ensure(written.count() == len, "a slot was not written");
+        let written = AtomicUsize::new(0);
+        fill(Slots { memory: &mut self.memory[..len], count: Count::of(&written) });
+        ensure(written.into_inner() == len, "a slot was not written");
         self.len = len;
         self
     }

@@ -1,14 +1,14 @@
 //! Uninitialised memory: new arrays and buffers.
 //!
 //! # Invariant
-//! Memory is read as elements only after elements were written to it. `Slot`s have a brand, a lifetime that is fresh for each
-//! array or buffer. [`Written`] counts the slots of a brand that were written, each of them once. The strides of a new array are
-//! those that `strides` has for its shape, which [`Reserved::new`] checked.
+//! Memory is read as elements only after elements were written to it. Slots have a [`Count`] of those that were written, each of them
+//! once; it is checked once, where they become elements. The strides of a new array are those that `strides` has for its shape,
+//! which [`Reserved::new`] checked.
 
 mod buffer;
 mod reserved;
 
-pub(crate) use buffer::{Buffer, Scratch, SliceVec, Slots, Written};
+pub(crate) use buffer::{Buffer, Count, Scratch, SliceVec, Slots};
 pub(crate) use reserved::{AxisOrder, Reserved, StridedSlots, signed, strides};
 
 /// A list on the stack, or on the heap once it has more than `N` items.

@@ -1,26 +1,29 @@
 //! Memory for new arrays, and the order of their axes in it.
 
 use super::List;
-use super::buffer::{Slot, Written};
+use super::buffer::Count;
 use crate::kernel::{ensure, fail};
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::slice;
+use core::sync::atomic::AtomicUsize;
 use ndarray::{Array, Dimension, ShapeBuilder};
 
 /// The slots of a new array, with its sizes and strides. They are those of a permuted standard layout.
-pub(crate) struct StridedSlots<'a, 's, A> {
-    at: *mut Slot<'s, A>,
+pub(crate) struct StridedSlots<'a, A> {
+    at: *mut MaybeUninit<A>,
     sizes: &'a [usize],
     strides: &'a [isize],
-    memory: PhantomData<&'a mut Slot<'s, A>>,
+    count: Count<'a>,
+    memory: PhantomData<&'a mut A>,
 }
 
-impl<'a, 's, A> StridedSlots<'a, 's, A> {
-    /// The first slot, the sizes and the strides.
+impl<'a, A> StridedSlots<'a, A> {
+    /// The first slot, the sizes and the strides, and the count.
     #[inline(always)]
-    pub(crate) fn into_parts(self) -> (*mut Slot<'s, A>, &'a [usize], &'a [isize]) {
-        (self.at, self.sizes, self.strides)
+    pub(crate) fn into_parts(self) -> (*mut MaybeUninit<A>, &'a [usize], &'a [isize], Count<'a>) {
+        (self.at, self.sizes, self.strides, self.count)
     }
 }
 
@@ -95,20 +98,23 @@ impl<A, D: Dimension> Reserved<A, D> {
     pub(crate) fn filled_by(
         mut self,
         order: Option<AxisOrder<'_>>,
-        fill: impl for<'s> FnOnce(StridedSlots<'_, 's, A>) -> Written<'s>,
+        fill: impl FnOnce(StridedSlots<'_, A>),
     ) -> Array<A, D> {
         let mut steps = self.shape.clone();
         let len = strides(self.shape.slice(), order, steps.slice_mut());
         ensure(len <= self.elements.capacity(), "no room for the elements");
         // the capacity holds the elements of a permuted standard layout of this shape
+        let written = AtomicUsize::new(0);
         let out = StridedSlots {
             at: self.elements.as_mut_ptr().cast(),
             sizes: self.shape.slice(),
             strides: signed(steps.slice()),
+            count: Count::of(&written),
             memory: PhantomData,
         };
-        ensure(fill(out).count() == len, "a slot was not written");
-        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
+        fill(out);
+        ensure(written.into_inner() == len, "a slot was not written");
+        // SAFETY: Each slot is counted once, so all `len` were written.
         unsafe {
             self.elements.set_len(len);
             Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)

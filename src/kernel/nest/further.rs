@@ -12,6 +12,7 @@ use super::elements::{Elements, Exclusive, Inputs, Output};
 use super::operands::RawOutput;
 use super::passes::ShapePass;
 use crate::kernel::ensure;
+use crate::kernel::memory::Count;
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
@@ -46,11 +47,11 @@ impl<M> Further<'_, M> {
         out: Output<'_, T>,
         inputs: &Inputs<'_, E>,
         rows: &dyn RowsOf<T, E::All>,
-        run: impl FnOnce(ShapePass<'_, 'static>),
+        run: impl FnOnce(ShapePass<'_>),
     ) {
         let count = const { E::All::COUNT - E::COUNT };
         if count == 0 {
-            return run(ShapePass::new(out.raw, inputs, rows));
+            return run(ShapePass::new(out.raw, inputs, rows, Count::NONE));
         }
         let mut all = inputs.raw;
         all.at.copy_within(..E::COUNT, count);
@@ -61,7 +62,7 @@ impl<M> Further<'_, M> {
             (all.at[k], all.sizes[k], all.strides[k]) = (at, axes.sizes, axes.strides);
         }
         all.info = const { &E::All::INFO };
-        run(ShapePass::new(out.raw, &all, rows));
+        run(ShapePass::new(out.raw, &all, rows, Count::NONE));
     }
 }
 

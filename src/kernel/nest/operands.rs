@@ -4,7 +4,7 @@
 
 use super::loops::{ElementInfo, OPERANDS};
 use crate::kernel::ensure;
-use crate::kernel::memory::{AxisOrder, List, StridedSlots, signed, strides};
+use crate::kernel::memory::{AxisOrder, Count, List, StridedSlots, signed, strides};
 use core::array::from_fn;
 use core::iter::zip;
 use core::mem::replace;
@@ -220,11 +220,11 @@ pub(super) struct RawOutput<'a> {
 }
 
 impl<'a> RawOutput<'a> {
-    /// The slots of a new array.
+    /// The slots of a new array, and their count.
     #[inline(always)]
-    pub(super) fn slots<A>(slots: StridedSlots<'a, '_, A>) -> Self {
-        let (at, sizes, strides) = slots.into_parts();
-        Self { at: at.cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }
+    pub(super) fn slots<A>(slots: StridedSlots<'a, A>) -> (Self, Count<'a>) {
+        let (at, sizes, strides, count) = slots.into_parts();
+        (Self { at: at.cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }, count)
     }
 
     /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or

@@ -1,33 +1,32 @@
 //! Passes over the rows of an output, whose inputs are broadcast to its shape.
 //!
-//! A pass has arrays of the types of its loops. Only functions that write slots make [`Written`].
+//! A pass has arrays of the types of its loops. Only functions that write slots [count](Count) these.
 
 use super::closures::{FillsOf, Rows, RowsOf};
 use super::cut::{Block, for_each_index, sort_by_output};
 use super::elements::{Inputs, Output};
 use super::gather::{To, copy_elements, nearer_stride, share_sets};
-use super::halves::{Invariant, Join};
+use super::halves::Join;
 use super::loops::{
     ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, sort_by, steps,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
-use crate::kernel::memory::{Scratch, StridedSlots, Written};
+use crate::kernel::memory::{Count, Scratch, StridedSlots};
 use crate::kernel::threads::GRAIN;
-use core::marker::PhantomData;
 use core::mem::replace;
 use core::ptr::null_mut;
 
 /// A pass along the axes of a shape, and its arrays. Each function that makes one sets both with their types.
-pub(crate) struct ShapePass<'p, 's> {
+pub(crate) struct ShapePass<'p> {
     pub(super) shape: &'p [usize],
     pub(super) out: RawOutput<'p>,
     pub(super) dropped: Dropped<'p>,
     pub(super) inputs: &'p RawInputs<'p>,
-    pub(super) pass: RowPass<'p, 's>,
+    pub(super) pass: RowPass<'p>,
 }
 
-impl<'p> ShapePass<'p, 'static> {
+impl<'p> ShapePass<'p> {
     /// A pass that visits each element of an output with the elements of the inputs, which are broadcast to its shape.
     #[inline(always)]
     pub(crate) fn visit<T, E>(
@@ -35,24 +34,28 @@ impl<'p> ShapePass<'p, 'static> {
         inputs: &'p Inputs<'p, E>,
         rows: &'p dyn RowsOf<T, E>,
     ) -> Self {
-        Self::new(out.raw, inputs, rows)
+        Self::new(out.raw, inputs, rows, Count::NONE)
     }
-}
 
-impl<'p, 's> ShapePass<'p, 's> {
     /// A pass that writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
     #[inline(always)]
     pub(crate) fn fill<A, E>(
-        slots: StridedSlots<'p, 's, A>,
+        slots: StridedSlots<'p, A>,
         inputs: &'p Inputs<'p, E>,
         rows: &'p dyn FillsOf<A, E>,
     ) -> Self {
-        Self::new(RawOutput::slots(slots), inputs, rows)
+        let (out, count) = RawOutput::slots(slots);
+        Self::new(out, inputs, rows, count)
     }
 
     #[inline(always)]
-    pub(super) fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p dyn Rows) -> Self {
-        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass::new(rows) }
+    pub(super) fn new(
+        out: RawOutput<'p>,
+        inputs: &'p RawInputs<'p>,
+        rows: &'p dyn Rows,
+        count: Count<'p>,
+    ) -> Self {
+        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass { rows, count } }
     }
 
     /// Visits few elements as [blocks](Block::set_small), at most `most` of them one by one. Only `ElementLoops` combine
@@ -64,7 +67,7 @@ impl<'p, 's> ShapePass<'p, 's> {
     /// # Panics
     /// If an array does not fit the shape.
     #[inline]
-    pub(crate) fn visit_few(self, most: usize) -> Result<Written<'s>, Self> {
+    pub(crate) fn visit_few(self, most: usize) -> Result<(), Self> {
         let (mut block, mut further) = (Block::new(self.inputs.pointers(self.out.at)), Loops::new());
         let (shape, rows) = (self.shape, self.pass.rows);
         let Some(count) = block.set_small(shape, &self.out, self.dropped, self.inputs, most, &mut further)
@@ -79,38 +82,32 @@ impl<'p, 's> ShapePass<'p, 's> {
                 [] => rows.rows(&block),
                 further => block.for_each_further(further, &mut |block| rows.rows(block)),
             }
-            Ok(Written::new(count))
+            self.pass.count.add(count);
         }
+        Ok(())
     }
 
     /// The nest; `None` if there is no index.
     ///
     /// # Panics
     /// If an array does not fit the shape.
-    pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p, 's>>> {
+    pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, RowPass<'p>>> {
         erased.build(self.shape, self.out, self.dropped, self.inputs)?;
         Some(Nest { erased, pass: self.pass })
     }
 }
 
-/// A pass that visits the rows of a nest. If its output has slots, their brand is `'s`.
+/// A pass that visits the rows of a nest. If its output has slots, it counts them.
 #[derive(Clone, Copy)]
-pub(crate) struct RowPass<'a, 's> {
-    rows: &'a dyn Rows,
-    brand: Invariant<&'s ()>,
-}
-
-impl<'a> RowPass<'a, '_> {
-    #[inline(always)]
-    pub(super) fn new(rows: &'a dyn Rows) -> Self {
-        Self { rows, brand: PhantomData }
-    }
+pub(crate) struct RowPass<'a> {
+    pub(super) rows: &'a dyn Rows,
+    pub(super) count: Count<'a>,
 }
 
 /// Passes that read the inputs while the nest lives only.
 pub(crate) trait ReadsNest {}
 
-impl ReadsNest for RowPass<'_, '_> {}
+impl ReadsNest for RowPass<'_> {}
 
 impl<'n, P: ReadsNest> Nest<'n, P> {
     /// Makes contiguous copies of these inputs in `scratch`, and reads these.
@@ -144,28 +141,22 @@ impl<'n> Nest<'n, ()> {
     }
 }
 
-impl<'s> Nest<'_, RowPass<'_, 's>> {
+impl Nest<'_, RowPass<'_>> {
     /// What runs both halves of the nest on two threads, if they may have these and are worth them.
     pub(crate) fn join(&self) -> Option<Join> {
         self.pass.rows.join().filter(|_| is_worth_halving(self.loops(), GRAIN))
     }
 
     /// Has `visit` visit both [`halves`](Self::halves) of the nest. They may run on two threads.
-    pub(crate) fn visit_halves(
-        self,
-        place: usize,
-        visit: fn(Nest<'_, RowPass<'_, 's>>) -> Written<'s>,
-    ) -> Written<'s> {
+    pub(crate) fn visit_halves(self, place: usize, visit: fn(Nest<'_, RowPass<'_>>)) {
         let (join, mut second) = (self.join(), ErasedNest::on_heap());
         let [first, second] = self.halves(place, &mut second);
-        let [mut written, more] = match join {
-            // SAFETY: The halves have the loops that the `Join` is from, parts of the arrays that these are for, and copies of plain
-            // numbers, which both read.
+        match join {
+            // SAFETY: The halves have the loops that the `Join` is from, parts of the arrays that these are for, the count of slots, and
+            // copies of plain numbers, which both read.
             Some(join) => unsafe { join.run(|| visit(first), || visit(second)) },
             None => [visit(first), visit(second)],
         };
-        written.add(more);
-        written
     }
 
     /// Whether the pass copies plain numbers.
@@ -177,18 +168,18 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     ///
     /// # Panics
     /// If the pass does [something else](Self::is_copy).
-    pub(crate) fn copy(self) -> Written<'s> {
+    pub(crate) fn copy(self) {
         ensure(self.is_copy() && self.erased.has_distinct_outputs(), "not a copy of plain numbers");
         let ErasedNest { loops, operands } = self.erased;
         // SAFETY: By the invariant. The output has elements of the same type.
         unsafe {
             copy_elements(loops, operands.at[1], 1, operands.info, To::Output(operands.at[0]));
-            Written::new(steps(loops))
+            self.pass.count.add(steps(loops));
         }
     }
 
     /// Visits few indices: a copy is made at once; for others, inputs without a row loop are copied whole.
-    pub(crate) fn visit_whole(self) -> Written<'s> {
+    pub(crate) fn visit_whole(self) {
         if self.is_copy() {
             return self.copy();
         }
@@ -201,21 +192,20 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         let is_row = erased.loops.last().is_some_and(|l| l.strides[0] == erased.sizes()[0].cast_signed());
         let copied = if is_row { erased.to_copy() } else { InputSet::NONE };
         let erased = Nest { erased, pass: () }.copy_inputs(copied, true, &mut scratch);
-        Nest { erased, pass }.visit_rows()
+        Nest { erased, pass }.visit_rows();
     }
 
     /// Visits each index, in blocks of the two innermost loops.
-    pub(crate) fn visit_rows(self) -> Written<'s> {
-        let (rows, mut written) = (self.pass.rows, Written::default());
+    pub(crate) fn visit_rows(self) {
+        let (RowPass { rows, count }, mut written) = (self.pass, 0);
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
             // SAFETY: By the invariant, `rows` has the types of the operands.
-            unsafe {
-                rows.rows(block);
-                written.add(Written::new(block.outputs()));
-            }
+            unsafe { rows.rows(block) };
+            written += block.outputs();
         });
-        written
+        // SAFETY: Each block was visited, and has slots of its own.
+        unsafe { count.add(written) };
     }
 
     /// Visits each index, in tiles of at most `tile[i]` steps of loop `i`. Inputs are copied for a tile if no row loop can read them
@@ -224,7 +214,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     /// # Panics
     /// If inputs to copy are not plain numbers or do not fit.
     #[inline(never)]
-    pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) -> Written<'s> {
+    pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         let ErasedOperands { count: operands, info, .. } = self.erased.operands;
         // straight to the output, unless lines share sets of L1 in both orders
@@ -233,7 +223,7 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
         let ends = [near.map_or(0, |near| near.strides[0]), loops.last().map_or(0, |row| row.strides[1])];
         let is_direct =
             self.is_copy() && loops.iter().all(|l| l.strides[1] != 0) && !ends.into_iter().all(share_sets);
-        let (rows, mut written, mut scratch) = (self.pass.rows, Written::default(), Scratch::new());
+        let (RowPass { rows, count }, mut written, mut scratch) = (self.pass, 0, Scratch::new());
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let copies = scratch.bytes(share * (operands - 1));
         self.erased.for_each_tile(tile, &mut |part, tiles| {
@@ -253,10 +243,8 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
             for_each_index(&order, &part.operands.at, &mut |first| {
                 if is_direct {
                     // SAFETY: By the invariant. The output has elements of the same type.
-                    unsafe {
-                        copy_elements(&part.loops, first[1], 1, info, To::Output(first[0]));
-                        written.add(Written::new(steps(&part.loops)));
-                    }
+                    unsafe { copy_elements(&part.loops, first[1], 1, info, To::Output(first[0])) };
+                    written += steps(&part.loops);
                     return;
                 }
                 for k in copied.operands() {
@@ -273,13 +261,12 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
                 }
                 block.for_each_along(outer, &at, &mut |block| {
                     // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-                    unsafe {
-                        rows.rows(block);
-                        written.add(Written::new(block.outputs()));
-                    }
+                    unsafe { rows.rows(block) };
+                    written += block.outputs();
                 });
             });
         });
-        written
+        // SAFETY: Each block of each tile was visited, and has slots of its own.
+        unsafe { count.add(written) };
     }
 }

@@ -8,7 +8,7 @@ use super::operands::{DenseAxes, Dropped, RawOutput, standard_len};
 use super::panels::Way;
 use super::passes::{ReadsNest, RowPass, ShapePass};
 use super::source::Source;
-use crate::kernel::memory::{Scratch, Slots, StridedSlots, Written};
+use crate::kernel::memory::{Count, Scratch, Slots, StridedSlots};
 use crate::kernel::simd::{is_plain, is_type};
 use crate::kernel::threads::GRAIN;
 use crate::kernel::{ensure, fail};
@@ -20,24 +20,27 @@ use num_traits::Zero;
 
 /// A reduction of a source, which has this shape, and where its results are stored. The output has the axes of the shape that are
 /// not `dropped`, in order, each with the same size or with size 1. Without a set of dropped axes, it lacks the leading ones.
-pub(crate) struct Job<'j, 's: 'j, A> {
+pub(crate) struct Job<'j, A> {
     pub(crate) source: &'j Source<'j, A>,
     pub(crate) shape: &'j [usize],
     pub(crate) dropped: Dropped<'j>,
     out: RawOutput<'j>,
-    /// Whether the results are stored in slots of a new array, not in elements of an existing one.
-    pub(crate) has_slots: bool,
     /// Stores results in the output.
-    store: RowPass<'j, 's>,
+    store: RowPass<'j>,
 }
 
 /// The slots and the inputs of a reduction, in the same order.
-type InOrder<'j, 's, 'n, A> = (Slots<'j, 's, A>, Nest<'n, Reduction<'j, 's, A>>);
+type InOrder<'j, 'n, A> = (Slots<'j, A>, Nest<'n, Reduction<'j, A>>);
 
-impl<'j, 's, A: Clone> Job<'j, 's, A> {
+impl<'j, A: Clone> Job<'j, A> {
     #[inline]
-    fn new(source: &'j Source<'j, A>, shape: &'j [usize], dropped: Dropped<'j>, out: RawOutput<'j>) -> Self {
-        Self { source, shape, dropped, out, has_slots: true, store: RowPass::new(source.fold()) }
+    fn new(
+        source: &'j Source<'j, A>,
+        shape: &'j [usize],
+        dropped: Dropped<'j>,
+        (out, count): (RawOutput<'j>, Count<'j>),
+    ) -> Self {
+        Self { source, shape, dropped, out, store: RowPass { rows: source.fold(), count } }
     }
 
     /// A reduction to the slots of a new array.
@@ -46,7 +49,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         source: &'j Source<'j, A>,
         shape: &'j [usize],
         dropped: Dropped<'j>,
-        slots: StridedSlots<'j, 's, A>,
+        slots: StridedSlots<'j, A>,
     ) -> Self {
         Self::new(source, shape, dropped, RawOutput::slots(slots))
     }
@@ -55,10 +58,16 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     ///
     /// # Panics
     /// If the number of slots differs.
-    pub(crate) fn filling<'t>(&self, mut slots: Slots<'j, 't, A>, axes: &'j DenseAxes<'_>) -> Job<'j, 't, A> {
+    pub(crate) fn filling(&self, slots: Slots<'j, A>, axes: &'j DenseAxes<'_>) -> Self {
         ensure(axes.len == slots.len(), "not a slot for each element");
-        let out = RawOutput { at: slots.start().cast(), size: size_of::<A>(), axes: axes.strided() };
-        Job::new(self.source, self.shape, self.dropped, out)
+        let (at, count) = slots.into_parts();
+        let out = RawOutput { at: at.cast(), size: size_of::<A>(), axes: axes.strided() };
+        Self::new(self.source, self.shape, self.dropped, (out, count))
+    }
+
+    /// Whether the results are stored in slots of a new array, not in elements of an existing one.
+    pub(crate) fn has_slots(&self) -> bool {
+        !self.store.count.is_none()
     }
 
     /// The shape of the output.
@@ -68,17 +77,25 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
 
     /// The slots in the order of the axes, if they are contiguous in this order.
     #[inline]
-    pub(crate) fn into_slots(self) -> Result<Slots<'j, 's, A>, Self> {
-        let len = if self.has_slots { standard_len(self.out.axes) } else { None };
+    pub(crate) fn into_slots(self) -> Result<Slots<'j, A>, Self> {
+        let len = if self.has_slots() { standard_len(self.out.axes) } else { None };
         // SAFETY: The slots are contiguous, and the reduction had them alone.
-        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
+        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len, self.store.count) }).ok_or(self)
     }
 
     /// The pass that writes a result to each slot, if the outputs are slots: a map, if each has one element.
-    pub(crate) fn pass(&self) -> Option<ShapePass<'j, 's>> {
-        let Self { source, shape, dropped, out, .. } = *self;
-        let pass = ShapePass::new(out, source.inputs(), source.element_loops());
-        self.has_slots.then_some(ShapePass { shape, dropped, ..pass })
+    fn pass(&self) -> Option<ShapePass<'j>> {
+        let Self { source, shape, dropped, out, store } = *self;
+        let pass = ShapePass::new(out, source.inputs(), source.element_loops(), store.count);
+        self.has_slots().then_some(ShapePass { shape, dropped, ..pass })
+    }
+
+    /// The same, without the reduction.
+    ///
+    /// # Errors
+    /// Returns the reduction if the outputs are no slots.
+    pub(crate) fn into_pass(self) -> Result<ShapePass<'j>, Self> {
+        self.pass().ok_or(self)
     }
 
     /// Writes the results to slots by one block, if it can combine the elements.
@@ -86,7 +103,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// # Errors
     /// Returns the reduction if elements must be combined in a nest, or if the outputs are no slots.
     #[inline]
-    pub(crate) fn visit_few(self, is_slice: bool) -> Result<Written<'s>, Self> {
+    pub(crate) fn visit_few(self, is_slice: bool) -> Result<(), Self> {
         // measured on 2026-11-28 on a Xeon: a nest takes as long as some 230 of a closure's elements one by one, and twice as long
         // where lanes are short. Narrow floats would be rounded too often
         let is_narrow = size_of::<A>() < 4 && !is_plain::<A>();
@@ -95,7 +112,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     }
 
     /// A pass that stores results in the output.
-    pub(crate) fn store(self, results: &'j Inputs<'j, (A,)>) -> ShapePass<'j, 's> {
+    pub(crate) fn store(self, results: &'j Inputs<'j, (A,)>) -> ShapePass<'j> {
         let Self { out, store: pass, .. } = self;
         ShapePass { shape: out.axes.sizes, out, dropped: None, inputs: results, pass }
     }
@@ -105,7 +122,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     /// # Panics
     /// If an array does not fit the shape.
     #[inline]
-    pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, Reduction<'j, 's, A>>> {
+    pub(crate) fn nest(self, erased: &mut ErasedNest) -> Option<Nest<'_, Reduction<'j, A>>> {
         let Self { source, shape, dropped, out, store, .. } = self;
         erased.build(shape, out, dropped, source.inputs())?;
         Some(Nest { erased, pass: Reduction { source, store } })
@@ -118,17 +135,14 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     ///
     /// # Panics
     /// If an array does not fit the shape, or if there is no index.
-    pub(crate) fn in_order<'n>(self, erased: &'n mut ErasedNest) -> Result<InOrder<'j, 's, 'n, A>, Self> {
+    pub(crate) fn in_order<'n>(self, erased: &'n mut ErasedNest) -> Result<InOrder<'j, 'n, A>, Self> {
         let Self { source, shape, dropped, out, store, .. } = self;
         let slots = self.into_slots()?;
         ensure(erased.build(shape, out, dropped, source.inputs()).is_some(), "no index");
         erased.drop_output();
         Ok((slots, Nest { erased, pass: Reduction { source, store } }))
     }
-}
 
-/// No slots have the brand `'static`.
-impl<'j, A: Clone> Job<'j, 'static, A> {
     /// A reduction whose results are stored in elements.
     #[inline]
     pub(crate) fn to_elements<S: Store<A>>(
@@ -138,8 +152,8 @@ impl<'j, A: Clone> Job<'j, 'static, A> {
         out: Output<'j, A>,
         store: &'j SharedVisitor<S, A, (A,)>,
     ) -> Self {
-        let store = RowPass::new(store);
-        Self { has_slots: false, store, ..Self::new(source, shape, dropped, out.raw) }
+        let store = RowPass { rows: store, count: Count::NONE };
+        Self { source, shape, dropped, out: out.raw, store }
     }
 }
 
@@ -156,34 +170,34 @@ unsafe impl<A: Clone + Zero> Store<A> for Added {}
 // SAFETY: It has a reference to an element.
 unsafe impl<A: Clone + Zero + Mul<Output = A>> Store<A> for AddedScaled<&A> {}
 
-/// A pass that reduces a source. If its output has slots, their brand is `'s`.
-pub(crate) struct Reduction<'a, 's, A> {
+/// A pass that reduces a source.
+pub(crate) struct Reduction<'a, A> {
     source: &'a Source<'a, A>,
     /// Stores results in the output; without one, it does not run.
-    store: RowPass<'a, 's>,
+    store: RowPass<'a>,
 }
 
-impl<A> Clone for Reduction<'_, '_, A> {
+impl<A> Clone for Reduction<'_, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A> Copy for Reduction<'_, '_, A> {}
+impl<A> Copy for Reduction<'_, A> {}
 
-impl<A> ReadsNest for Reduction<'_, '_, A> {}
+impl<A> ReadsNest for Reduction<'_, A> {}
 
 /// The result of a half of a reduction: elements or numbers, which may be sent if the elements may. Private to the folder, so that
 /// no other type has it.
 pub(crate) trait HalfResult<A>: Default {}
 
 impl<T> HalfResult<T> for Vec<T> {}
-impl<T> HalfResult<T> for Written<'_> {}
+impl<T> HalfResult<T> for () {}
 
 /// Runs a half of a reduction. Not a closure, which might have state.
-pub(crate) type RunHalf<'a, 's, A, R> = fn(Nest<'_, Reduction<'a, 's, A>>, &mut Scratch) -> R;
+pub(crate) type RunHalf<'a, A, R> = fn(Nest<'_, Reduction<'a, A>>, &mut Scratch) -> R;
 
-impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
+impl<'n, 'a, A: Clone> Nest<'n, Reduction<'a, A>> {
     /// The results of `run` for both [`halves`](Self::halves) of the nest. They may run on two threads, each with scratch of its own.
     /// The second half of a reduced loop has no result if, before it begins, that of the first one `is_final`.
     #[inline]
@@ -191,7 +205,7 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         self,
         place: usize,
         scratch: &mut Scratch,
-        run: RunHalf<'a, 's, A, R>,
+        run: RunHalf<'a, A, R>,
         is_final: fn(&dyn Fold<A>, &R) -> bool,
     ) -> [R; 2] {
         let (source, is_kept, mut second) =
@@ -259,15 +273,16 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// # Panics
     /// If the number of slots differs, or if there is no such loop.
     #[inline]
-    pub(crate) fn combine_to<'t>(self, mut slots: Slots<'_, 't, A>) -> Written<'t> {
+    pub(crate) fn combine_to(self, slots: Slots<'_, A>) {
         let Way::Panels(sum_loop) = self.way() else { fail("no sum loop") };
-        let (element_loops, len) = (self.pass.source.element_loops(), slots.len());
-        let out = (slots.start().cast(), len, size_of::<A>());
+        let (element_loops, len, (at, count)) =
+            (self.pass.source.element_loops(), slots.len(), slots.into_parts());
+        let out = (at.cast(), len, size_of::<A>());
         // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written:
         // with this way, elements can leak.
         unsafe {
             self.erased.for_each_sums(sum_loop, out, &mut |at, panels| element_loops.panels(at, panels));
-            Written::new(len)
+            count.add(len);
         }
     }
 
@@ -275,9 +290,14 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     ///
     /// # Panics
     /// If the number of slots differs.
-    pub(crate) fn map_to<'t>(self, mut slots: Slots<'n, 't, A>) -> Nest<'n, RowPass<'a, 't>> {
-        self.erased.set_output(slots.start().cast(), slots.len(), size_of::<A>());
-        Nest { erased: self.erased, pass: RowPass::new(self.pass.source.element_loops()) }
+    pub(crate) fn map_to(self, slots: Slots<'n, A>) -> Nest<'n, RowPass<'n>>
+    where
+        'a: 'n,
+    {
+        let (len, rows) = (slots.len(), self.pass.source.element_loops());
+        let (at, count) = slots.into_parts();
+        self.erased.set_output(at.cast(), len, size_of::<A>());
+        Nest { erased: self.erased, pass: RowPass { rows, count } }
     }
 
     /// Stores results in the outputs, in the order of the kept loops.
@@ -285,9 +305,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
     /// # Panics
     /// If there are more or fewer results than outputs, or no output.
     #[inline]
-    pub(crate) fn store_results(self, results: &[A]) -> Written<'s> {
+    pub(crate) fn store_results(self, results: &[A]) {
         self.erased.set_input(results.as_ptr().cast(), results.len(), const { &<(A,)>::INFO });
-        Nest { erased: self.erased, pass: self.pass.store }.visit_rows()
+        Nest { erased: self.erased, pass: self.pass.store }.visit_rows();
     }
 }
 
@@ -332,7 +352,7 @@ pub(crate) fn reduce_owned<A: Clone>(
 pub(crate) struct Compiled<'c, A> {
     /// The loops of sums.
     pub(crate) sums: &'c (dyn Fold<A> + Sync),
-    pub(crate) reduce: for<'s> fn(Job<'_, 's, A>) -> Written<'s>,
+    pub(crate) reduce: fn(Job<'_, A>),
 }
 
 /// What is compiled for elements `B`, if `A` is `B` and plain numbers: other types may have lifetimes, which may differ.

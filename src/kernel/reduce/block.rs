@@ -5,12 +5,12 @@
 
 use super::fold::fold;
 use crate::kernel::map::{near_loop, visit_nest};
-use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec, Slots, Written};
+use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec, Slots};
 use crate::kernel::nest::{Dropped, ErasedNest, Loop, NARROW, Nest, Reduction, Way, is_worth_halving};
 use crate::kernel::threads::GRAIN;
 
 /// The loop to halve until a nest that has no outputs is one block; `None` if it is one, and then no input is to be copied.
-pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, '_, A>>, way: Way) -> Option<usize> {
+pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, A>>, way: Way) -> Option<usize> {
     let loops = nest.loops();
     // a reduction that may end early is halved down to blocks, along every loop
     let may_end = nest.source().fold().are_final(&[]);
@@ -69,7 +69,7 @@ fn lengths(loops: &[Loop], way: Way) -> impl Iterator<Item = (usize, bool)> {
 
 /// The results of a block whose elements are combined in this way, in `memory`.
 pub(super) fn results<'m, A: Clone>(
-    block: Nest<'_, Reduction<'_, '_, A>>,
+    block: Nest<'_, Reduction<'_, A>>,
     way: Way,
     memory: &'m mut Scratch,
 ) -> SliceVec<'m, A> {
@@ -103,10 +103,7 @@ pub(super) fn results<'m, A: Clone>(
 /// # Panics
 /// If the number of slots differs.
 #[inline]
-pub(crate) fn fill<'n, 't, A: Clone>(
-    nest: Nest<'n, Reduction<'_, '_, A>>,
-    slots: Slots<'n, 't, A>,
-) -> Written<'t> {
+pub(crate) fn fill<'n, A: Clone>(nest: Nest<'n, Reduction<'n, A>>, slots: Slots<'n, A>) {
     let nest = nest.map_to(slots);
     if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
 }

@@ -22,7 +22,7 @@ use block::{BlockShape, halved_loop, place_to_halve, push_axes, results, scratch
 use fold::fold;
 
 use super::map::{visit_large, visit_shape};
-use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch, Written};
+use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch};
 use super::nest::{
     Cloned, Compiled, DenseAxes, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output,
     RawInputs, Reduction, RunHalf, SMALL_NEST, SharedVisitor, Source, Store, can_leak, compiled_for,
@@ -99,7 +99,7 @@ pub(crate) fn to_one<A: Clone>(source: &Source<'_, A>, shape: &[usize], empty: A
 
 /// Runs a reduction of elements that [can leak](can_leak), as this crate has compiled it for them, if it has.
 #[inline]
-fn run<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
+fn run<A: Clone>(job: Job<'_, A>) {
     match compiled() {
         Some(compiled) => (compiled.reduce)(job),
         None => reduce(job),
@@ -134,68 +134,68 @@ macro_rules! compiled {
 compiled!(f32 f64);
 
 /// Runs a reduction. Each way returns it if it is not for it.
-fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
+fn reduce<A: Clone>(job: Job<'_, A>) {
     let (source, len) = (job.source, job.shape.iter().fold(1, |len: usize, &size| len.saturating_mul(size)));
     let are_at_most = |bytes: usize| len <= SMALL_NEST.min(bytes / size_of::<A>());
     // as many as may be reduced without a nest to slots
-    if !job.has_slots && len <= SMALL_NEST {
+    if !job.has_slots() && len <= SMALL_NEST {
         return store_few(job);
     }
     let (slice, is_map) = (source.as_slice(), len == job.out_shape().iter().product());
-    let written = job.visit_few(slice.is_some()).or_else(|job| match slice {
-        _ if is_map && source.join().is_none() => job.pass().map(visit_large).ok_or(job),
+    let visited = job.visit_few(slice.is_some()).or_else(|job| match slice {
+        _ if is_map && source.join().is_none() => job.into_pass().map(visit_large),
         Some(elements) if are_at_most(BLOCK_BYTES) => fold_slice(job, elements),
         // for fewer elements, to arrange the nest takes longer than to read gaps
         _ if are_at_most(STACK_BYTES) => reduce_in_order(job),
         _ if are_at_most(BLOCK_BYTES) && source.inputs().are_dense() => reduce_in_order(job),
         _ => Err(job),
     });
-    written.unwrap_or_else(reduce_nest)
+    visited.unwrap_or_else(reduce_nest);
 }
 
 /// Stores the results of few elements. They are written to slots first, in the order of a new array: so they have its bits.
 #[inline(never)]
-fn store_few<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
+fn store_few<A: Clone>(job: Job<'_, A>) {
     let (sizes, inputs, mut scratch) = (job.out_shape(), job.source.inputs(), Scratch::new());
     let kept = kept_order(inputs, job.shape, job.dropped, sizes.len());
     let axes = DenseAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
     let mut results = scratch.vec::<A>(axes.len);
     let results = results.filled(axes.len, |slots| reduce(job.filling(slots, &axes)));
-    visit_shape(job.store(&Inputs::contiguous(results, &axes)))
+    visit_shape(job.store(&Inputs::contiguous(results, &axes)));
 }
 
 /// Folds the elements of a slice in the order of the shape, if it is that of slots.
 #[inline(never)]
-fn fold_slice<'j, 's, A: Clone>(job: Job<'j, 's, A>, elements: &[A]) -> Result<Written<'s>, Job<'j, 's, A>> {
+fn fold_slice<'j, A: Clone>(job: Job<'j, A>, elements: &[A]) -> Result<(), Job<'j, A>> {
     let (source, shape, out, dropped) = (job.source, job.shape, job.out_shape(), job.dropped);
     job.into_slots().map(|slots| {
         let (mut axes, mut scratch) = (BlockShape::new(), Scratch::new());
         push_axes(&mut axes, shape, out, dropped);
         let mut scratch = scratch.vec(scratch_len(&axes, elements.len()));
-        Written::appended(slots, |to| fold(source.fold(), &axes, elements, to, &mut scratch))
+        slots.append(|to| fold(source.fold(), &axes, elements, to, &mut scratch));
     })
 }
 
 /// Reduces few elements as one block, in the order of the shape, if it is that of slots.
 #[inline(never)]
-fn reduce_in_order<'j, 's, A: Clone>(job: Job<'j, 's, A>) -> Result<Written<'s>, Job<'j, 's, A>> {
+fn reduce_in_order<A: Clone>(job: Job<'_, A>) -> Result<(), Job<'_, A>> {
     let mut erased = ErasedNest::new();
     job.in_order(&mut erased).map(|(slots, nest)| {
         let way = nest.way();
-        Written::appended(slots, |to| to.extend(&results(nest, way, &mut Scratch::new())))
+        slots.append(|to| to.extend(&results(nest, way, &mut Scratch::new())));
     })
 }
 
 #[inline(never)]
-fn reduce_nest<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
+fn reduce_nest<A: Clone>(job: Job<'_, A>) {
     let mut erased = ErasedNest::new();
-    let Some(mut nest) = job.nest(&mut erased) else { return Written::default() };
+    let Some(mut nest) = job.nest(&mut erased) else { return };
     nest.arrange(1);
-    store(nest, &mut Scratch::new())
+    store(nest, &mut Scratch::new());
 }
 
 /// Stores the results of a nest: of halves of its kept loops, until the results of a half fit into a block. `memory` is for a block.
-fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
+fn store<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) {
     let kept = nest.loops().iter().filter(|l| l.kept).map(|l| l.len);
     if kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / size_of::<A>() {
         return store_block(nest, memory);
@@ -204,14 +204,12 @@ fn store<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratc
         return run_copied(nest, copied, memory, store);
     }
     let place = halved_loop(&nest, &|place| nest.loops()[place].kept, None).expect("a kept loop");
-    let [mut written, more] = nest.run_halves(place, memory, store, |_, _| false);
-    written.add(more);
-    written
+    nest.run_halves(place, memory, store, |_, ()| false);
 }
 
 /// Stores the results of a nest. They fit into a block.
 #[inline(never)]
-fn store_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut Scratch) -> Written<'s> {
+fn store_block<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) {
     let (nest, mut erased) = (nest.with_long_rows(), ErasedNest::new());
     let inputs = nest.inputs(&mut erased).turned();
     let way = inputs.way();
@@ -219,11 +217,11 @@ fn store_block<'s, A: Clone>(nest: Nest<'_, Reduction<'_, 's, A>>, memory: &mut 
     if place_to_halve(&inputs, way).is_none() {
         return nest.store_results(&results(inputs, way, memory));
     }
-    nest.store_results(&reduce_half(inputs, memory))
+    nest.store_results(&reduce_half(inputs, memory));
 }
 
 /// The results of a nest without outputs, in the order of its kept loops.
-fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scratch) -> Vec<A> {
+fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) -> Vec<A> {
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
         return run_copied(nest, copied, memory, reduce_half);
     }
@@ -242,11 +240,11 @@ fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, '_, A>>, memory: &mut Scra
 
 /// Runs a nest that reads copies of some inputs.
 #[inline(never)]
-fn run_copied<'a, 's, A: Clone, R>(
-    nest: Nest<'_, Reduction<'a, 's, A>>,
+fn run_copied<'a, A: Clone, R>(
+    nest: Nest<'_, Reduction<'a, A>>,
     copied: InputSet,
     memory: &mut Scratch,
-    run: RunHalf<'a, 's, A, R>,
+    run: RunHalf<'a, A, R>,
 ) -> R {
     run(nest.with_copies(copied, &mut Scratch::new()), memory)
 }
