@@ -1,7 +1,7 @@
 //! The two kinds of pass that compute an operation on all bases: a map of two placed views, and products of matrices.
 
 use super::Executor;
-use crate::kernel::map::{to_new, visit_shape};
+use crate::kernel::map::{to_new, visit};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Inputs, MapElement, Output, ShapePass, SharedVisitor, Threads, Visit, Write};
 use crate::kernel::product::products_into;
@@ -75,7 +75,7 @@ impl<T, A: Copy, A2: Copy, F: Fn(A, A2) -> T + Copy + Sync> BasePass<T, A, A2> f
     ) {
         let (a, b) = self.placed::<_, _, _, _, E>(operands, out.shape());
         let visitor = SharedVisitor::shared(Operator(self.op)).on(executor.threads());
-        visit_shape(ShapePass::visit(Output::of(out), &Inputs::from((&*a, &*b)), &visitor));
+        visit(ShapePass::visit(Output::of(out), &Inputs::from((&*a, &*b)), &visitor));
     }
 }
 

@@ -29,7 +29,7 @@
 use super::memory::{CACHE_LINE, COPIES_BYTES, Reserved, Scratch};
 use super::nest::{
     Cloned, Elements, ErasedNest, FillsOf, InputSet, Inputs, Loop, NARROW, Nest, ONE_BY_ONE, Output, RowPass,
-    SMALL_NEST, ShapePass, Steps, Visitor, Write, copy_share, is_dense, steps as steps_of,
+    SMALL_NEST, ShapePass, Steps, Visitor, Write, copy_share, indices, is_dense,
 };
 use core::mem::needs_drop;
 use ndarray::{Array, ArrayRef, Dimension};
@@ -47,7 +47,7 @@ pub(crate) fn to_new<R, E: Elements, D: Dimension>(
 ) -> Array<R, D> {
     let order = inputs.order();
     let order = inputs.unless_in_order(reserved.shape().len(), &order);
-    reserved.filled_by(order, |out| visit_shape(ShapePass::fill(out, inputs, rows)))
+    reserved.filled_by(order, |out| visit(ShapePass::fill(out, inputs, rows)))
 }
 
 /// A copy of an array in standard layout.
@@ -61,7 +61,7 @@ pub(crate) fn copy<A: Clone, D: Dimension, E: Dimension>(
         None if const { needs_drop::<A>() } => reserved.cloned(array),
         None => {
             let (inputs, cloned) = (Inputs::from((array,)), Visitor::new(Write(Cloned)));
-            reserved.filled_by(None, |out| visit_shape(ShapePass::fill(out, &inputs, &cloned)))
+            reserved.filled_by(None, |out| visit(ShapePass::fill(out, &inputs, &cloned)))
         }
     }
 }
@@ -74,47 +74,47 @@ pub(crate) fn copy_into<A: Clone, D: Dimension, E: Dimension>(
     out: &mut ArrayRef<A, E>,
     array: &ArrayRef<A, D>,
 ) {
-    visit_shape(ShapePass::visit(Output::of(out), &Inputs::from((array,)), &Visitor::new(Cloned)));
+    visit(ShapePass::visit(Output::of(out), &Inputs::from((array,)), &Visitor::new(Cloned)));
 }
 
 /// Visits few elements as one block, and others in a nest.
-pub(crate) fn visit_shape(pass: ShapePass<'_>) {
-    pass.visit_few(8 * ONE_BY_ONE).unwrap_or_else(visit_large);
+pub(crate) fn visit(pass: ShapePass<'_>) {
+    pass.visit_few(8 * ONE_BY_ONE).unwrap_or_else(visit_nest);
 }
 
 #[inline(never)]
-pub(super) fn visit_large(pass: ShapePass<'_>) {
+pub(super) fn visit_nest(pass: ShapePass<'_>) {
     let mut erased = ErasedNest::new();
     let Some(mut nest) = pass.nest(&mut erased) else { return };
-    if steps_of(nest.loops()) <= SMALL_NEST {
+    if indices(nest.loops()) <= SMALL_NEST {
         return nest.visit_whole();
     }
     nest.arrange(0);
-    visit_nest(nest);
+    visit_halves(nest);
 }
 
 /// Visits an arranged nest: in halves, as long as threads are worth it, and until the copies of inputs that are read again fit into
 /// scratch.
-pub(super) fn visit_nest(nest: Nest<'_, RowPass<'_>>) {
+pub(super) fn visit_halves(nest: Nest<'_, RowPass<'_>>) {
     if nest.join().is_some() {
-        return nest.visit_halves(0, visit_nest);
+        return nest.run_halves(0, visit_halves);
     }
     let (copied, bytes) = nest.read_again();
     match nest.first_moving(copied) {
-        None => visit_tiles(nest),
+        None => visit_block(nest),
         Some(_) if bytes <= COPIES_BYTES => visit_copied(nest, copied),
-        Some(place) => nest.visit_halves(place, visit_nest),
+        Some(place) => nest.run_halves(place, visit_halves),
     }
 }
 
 #[inline(never)]
 fn visit_copied(nest: Nest<'_, RowPass<'_>>, copied: InputSet) {
-    visit_tiles(nest.with_copies(copied, &mut Scratch::new()));
+    visit_block(nest.with_copies(copied, &mut Scratch::new()));
 }
 
-fn visit_tiles(nest: Nest<'_, RowPass<'_>>) {
+fn visit_block(nest: Nest<'_, RowPass<'_>>) {
     let is_copy = nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0);
-    let is_small = steps_of(nest.loops()).saturating_mul(nest.sizes()[0]) <= COPIES_BYTES;
+    let is_small = indices(nest.loops()).saturating_mul(nest.sizes()[0]) <= COPIES_BYTES;
     match tile_of(&nest, nest.is_copy()) {
         Some((steps, share)) if !(is_copy && is_small) => nest.visit_tiles(&steps, share),
         _ if is_copy => nest.copy(),

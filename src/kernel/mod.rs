@@ -18,23 +18,46 @@
 //! | [`memory`] | new arrays and buffers, the proof that they were filled, and the order of a new array's axes | the element type |
 //! | [`simd`], [`threads`], [`operation`] | AVX2, detected at run time; two halves on two threads, which only parallel calls name; addition or a closure | |
 //!
+//! # Stages
+//! Maps and reductions have the same stages, each a function that calls the next one:
+//!
+//! ```text
+//! stage    maps (`map`)                               reductions (`reduce`)
+//! few      visit(pass):                               reduce(job):
+//!              pass.visit_few()                           job.visit_few(), fold_slice(job) or reduce_in_order(job)
+//!              else visit_nest(pass)                      else reduce_nest(job)
+//! nest     visit_nest(pass):                          reduce_nest(job):
+//!              nest = pass.nest()                         nest = job.nest()
+//!              nest.arrange(0)                            nest.arrange(1)
+//!              visit_halves(nest)                         store_halves(nest)
+//! halves   visit_halves(nest):                        store_halves(nest), reduce_halves(nest):
+//!              while threads are worth it,                until the results fit into a block (store_halves),
+//!              or copies do not fit:                      and then until the elements do (reduce_halves):
+//!                  both halves: visit_halves                  both halves, whose results are joined or added
+//! copied   visit_copied(nest):                        reduce_copied(nest):
+//!              copy inputs that are read again            copy inputs that are read again
+//! block    visit_block(nest):                         reduce_block(nest):
+//!              nest.copy(), .visit_tiles()                elements in place, nest.combine_to() or .map_to()
+//!              or .visit_rows()                           fold(elements)
+//! ```
+//!
 //! # Five ways through the kernel
 //! **A sum of an array** starts in `Reduce::source`, which makes a [`Source`](nest::Source) of the array and
-//! [`Plus`](operation::Plus). [`reduce::to_new`] fills a result whose memory is reserved, and `reduce::run` looks up whether this
-//! crate has compiled the reductions of the element type. `reduce::reduce` chooses the way (see the table below). Where it is a
-//! nest, this is arranged by the input's strides. `store` halves its kept loops until the results fit into a block, and then
-//! `store_block` stores those of `reduce_half`, which copies inputs, halves the loop of `block::place_to_halve`, or reduces a
-//! block. `block::results` combines the elements of a block as their [`Way`](nest::Way) says, and `fold` reduces what is left.
-//! The results of two halves of a reduced loop are added, and `Nest::store_results` writes them to the outputs.
+//! [`Plus`](operation::Plus). [`reduce::to_new`] fills a result whose memory is reserved. `reduce::run` looks up whether this
+//! crate has compiled the reductions of the element type. `reduce::reduce` chooses the way (see the table below). A nest is arranged
+//! by the strides of the input. `store_halves` halves its kept loops until the results fit into a block, and `store_block` stores
+//! them. `reduce_halves` halves the loop of `block::place_to_halve` until the elements fit, too, and `reduce_block` combines them as
+//! their [`BlockWay`](nest::BlockWay) says. `fold` reduces what is left. The results of two halves of a reduced loop are added, and
+//! `Nest::store_results` writes them to the outputs.
 //!
-//! **A fused sum** takes the same way, in the order of the operand along whose nearest loop the fewest others have gaps. Its
-//! source has the closure as `ElementLoops`, whose panels read the operands and combine the results in registers. Operands with
-//! gaps that are read again are copied first, whole, once for each part of the nest (`Nest::with_copies`); a nest is halved until
-//! these copies have at most `COPIES_BYTES`. Short lanes that can become rows do (`turn_short_lanes`). Where gaps are left, a map
-//! fills the block's buffer.
+//! **A fused sum** takes the same way. One operand decides the order of the loops: that whose nearest loop has the fewest operands
+//! with gaps. The source has the closure as `ElementLoops`, whose panels read the operands and combine the results in registers.
+//! Operands with gaps that are read again are copied whole, once for each part of the nest (`Nest::with_copies`); a nest is halved
+//! until these copies have at most `COPIES_BYTES`. Short lanes that can become rows do (`turn_short_lanes`). Where gaps are left, a
+//! map fills the buffer of the block.
 //!
-//! **A map** makes a nest of its output and operands ([`ShapePass`](nest::ShapePass)), arranges it by the output's strides, and
-//! `map::visit_nest` copies operands with gaps that are read again, as above. Then it visits rows: those of the two innermost
+//! **A map** makes a nest of its output and operands ([`ShapePass`](nest::ShapePass)), which is arranged by the strides of the
+//! output. Operands with gaps that are read again are copied, as above. Then `visit_block` visits rows: those of the two innermost
 //! loops (`Nest::visit_rows`), or those of tiles, for which the other operands with gaps are copied to L1 (`Nest::visit_tiles`).
 //! Further outputs are inputs whose elements are borrowed exclusively ([`Further`](nest::Further)): a pass visits each index once.
 //!
@@ -45,9 +68,9 @@
 //! bits.
 //!
 //! **A copy** is a map of one operand, whose closure clones. Plain numbers are copied by the loops of `gather`, straight to the
-//! output: at once, or in the tiles of a map where the orders differ and the output is large. Squares are transposed in registers. Only
-//! where lines share sets of L1 in both orders, tiles are copied to L1 first. Storing results is a map, too, by rows. New copies of
-//! contiguous arrays, and of elements with drop glue, are ndarray's.
+//! output: at once, or in the tiles of a map where the orders differ and the output is large. Squares are transposed in registers.
+//! Tiles are copied to L1 first only where lines share sets of L1 in both orders. Storing results is a map by rows, too. New copies
+//! of contiguous arrays, and of elements with drop glue, are ndarray's.
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
 //! tiles in registers. Products of pairs of vectors are dot products or fused sums, or one product of matrices where many pairs share vectors.

@@ -5,7 +5,7 @@ use super::memory::{Buffer, List, Reserved, Slots, strides};
 use super::nest::{
     Added, AxisSelection, BaseInputs, Cloned, Compiled, DenseAxes, Elements, ErasedNest, FoldLoops, Inputs,
     Job, Loop, MapElement, MapReduce, Nest, Output, Reduction, RowPass, SMALL_NEST, ShapePass, SharedVisitor,
-    Source, Visit, Visitor, Write, compiled_for, copy_share, for_each_base, steps,
+    Source, Visit, Visitor, Write, compiled_for, copy_share, for_each_base, indices,
 };
 use super::operation::{Operation, Plus};
 use super::reduce::fill;
@@ -154,14 +154,14 @@ fn with_nest<A: Clone, R>(
     let mut total = if shape.contains(&0) { return None } else { Array::from_elem((), source.first()) };
     let (mut erased, store) = (ErasedNest::new(), SharedVisitor::shared(Cloned));
     let nest = Job::to_elements(source, shape, None, Output::of(&mut total), &store).nest(&mut erased)?;
-    Some(then(nest.inputs(&mut ErasedNest::new())))
+    Some(then(nest.without_output(&mut ErasedNest::new())))
 }
 
 /// The elements of a view, copied in the order of its axes.
 fn copied<A: Clone>(view: &ArrayRef<A, IxDyn>) -> Vec<A> {
     let inputs = Inputs::from((view,));
     let copy = with_nest(&Source::stored(&inputs, &FoldLoops::new(Cloned, First), None), |nest| {
-        let len = steps(nest.loops());
+        let len = indices(nest.loops());
         filled(len, |slots| fill(nest, slots))
     });
     copy.expect("an index")
@@ -366,7 +366,7 @@ fn an_erased_nest_is_rebuilt_for_each_nest() {
         let _ = catch_unwind(AssertUnwindSafe(build));
         let (mut out, inputs, sum) = (Array::from_elem(3, 0_u32), Inputs::from((&*y,)), Visitor::new(Sum));
         let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
-        assert_eq!(steps(nest.loops()), 3);
+        assert_eq!(indices(nest.loops()), 3);
         nest.visit_rows();
         assert_eq!(out.to_vec(), [1; 3]);
     }
@@ -380,8 +380,8 @@ fn inputs_alone_give_no_output() {
     let (mut out, inputs, sum) = (Array::from_elem([2, 3], 0_u32), Inputs::from((&*x,)), Visitor::new(Sum));
     let nest = ShapePass::visit(Output::of(&mut out), &inputs, &sum).nest(&mut erased).expect("an index");
     let once = "an element of the output is visited twice";
-    assert_eq!(panic_of(|| nest.inputs(&mut scratch).visit_rows()), once);
-    assert_eq!(panic_of(|| nest.inputs(&mut scratch).visit_tiles(&[1; 2], copy_share(1))), once);
+    assert_eq!(panic_of(|| nest.without_output(&mut scratch).visit_rows()), once);
+    assert_eq!(panic_of(|| nest.without_output(&mut scratch).visit_tiles(&[1; 2], copy_share(1))), once);
     assert_eq!(out.sum(), 0);
     let loops = FoldLoops::new(Cloned, First);
     let source = Source::stored(&inputs, &loops, None);
@@ -429,7 +429,7 @@ fn what_is_not_filled_is_not_read() {
                 (ErasedNest::new(), ErasedNest::new(), Inputs::from((&*x,)));
             let nest = ShapePass::fill(out, &inputs, &cloned).nest(&mut erased).expect("an index");
             let [first, _] = nest.halves(0, &mut scratch);
-            super::map::visit_nest(first);
+            super::map::visit_halves(first);
         })
     });
     assert_eq!(half, unwritten);
@@ -601,14 +601,14 @@ fn an_order_names_an_axis_once() {
     let source = Source::stored(&inputs, &loops, None);
     let whole = [(0, 4); 2];
     let len =
-        |shape: &[usize], order: &[usize]| source.in_order(shape, order, &whole, |_, shape| shape.len());
+        |shape: &[usize], order: &[usize]| source.permuted(shape, order, &whole, |_, shape| shape.len());
     assert_eq!(len(&[4, 4], &[1, 0]), 2);
     assert_eq!(panic_of(|| len(&[4, 4], &[0, 0])), "an axis is named twice");
     // an axis without elements that is left out would lead to elements that are not there
     assert_eq!(panic_of(|| len(&[4, 4], &[1])), "an axis is left out");
     assert_eq!(panic_of(|| len(&[4], &[0])), "an axis is left out");
     let part =
-        |part: (usize, usize)| source.in_order(&[4, 4], &[1, 0], &[part; 2], |_, shape| shape.to_vec());
+        |part: (usize, usize)| source.permuted(&[4, 4], &[1, 0], &[part; 2], |_, shape| shape.to_vec());
     assert_eq!(part((1, 3)), [3, 3]);
     for past in [(2, 3), (5, 0), (1, usize::MAX)] {
         assert_eq!(panic_of(|| part(past).len()), "a part past the end of an axis");
@@ -616,7 +616,7 @@ fn an_order_names_an_axis_once() {
     // sizes that are left from another array would lead past the end as well
     let mut axes = (List::new(), List::new());
     for _ in 0..2 {
-        assert_eq!(inputs.in_order(&[4, 4], &[1, 0], &whole, &mut axes).shapes(), [[4, 4]]);
+        assert_eq!(inputs.permuted(&[4, 4], &[1, 0], &whole, &mut axes).shapes(), [[4, 4]]);
     }
 }
 
@@ -644,7 +644,7 @@ impl Visit<u32, (u32,)> for Sum {
 
 #[test]
 fn bases_that_do_not_fit_panic() {
-    fn run<'a, E: Elements, F: super::nest::Forms<'a, E>>(
+    fn run<'a, E: Elements, F: super::nest::BaseForms<'a, E>>(
         inputs: &BaseInputs<'a, E, F>,
         to: &[usize],
         base: usize,
@@ -655,21 +655,21 @@ fn bases_that_do_not_fit_panic() {
     }
     let x = Array::from_elem([2, 3], 1_u8);
     let one = |base| BaseInputs::<(u8,), _>::one::<Ix2>((&*x, base));
-    run::<(u8,), (super::nest::Form<IxDyn>,)>(&one(1), &[5, 2, 3], 1);
+    run::<(u8,), (super::nest::BaseForm<IxDyn>,)>(&one(1), &[5, 2, 3], 1);
     // batch axes that differ, that are missing, and bases of more axes than there are
     for (base, to, of_out) in [(1, &[3, 3][..], 1), (1, &[][..], 0), (2, &[2][..], 2), (3, &[2, 3][..], 1)] {
-        panic_of(|| run::<(u8,), (super::nest::Form<IxDyn>,)>(&one(base), to, of_out));
+        panic_of(|| run::<(u8,), (super::nest::BaseForm<IxDyn>,)>(&one(base), to, of_out));
     }
     let (mut out, input) = (Array::from_elem([2, 3], 0_u8), one(1));
     let nothing = |_: (ArrayViewD<'_, u8>,), _: ArrayViewMut1<'_, u8>| ();
     let inputs_alone = || {
         for_each_base(&input, &mut out, 1, nothing, |nest, visit| {
-            nest.inputs(&mut ErasedNest::new()).for_each(visit);
+            nest.without_output(&mut ErasedNest::new()).for_each(visit);
         });
     };
     assert_eq!(panic_of(inputs_alone), "two bases of the output share elements");
     // forms with another number of axes than the base
-    panic_of(|| BaseInputs::<(u8,), (super::nest::Form<Ix2>,)>::one::<Ix2>((&*x, 1)));
+    panic_of(|| BaseInputs::<(u8,), (super::nest::BaseForm<Ix2>,)>::one::<Ix2>((&*x, 1)));
     let mut out = ArrayD::from_elem(vec![2, 3], 0_u8);
     let nothing = |_: (ArrayViewD<'_, u8>,), _: ArrayViewMut0<'_, u8>| ();
     panic_of(|| for_each_base(&input, &mut out, 1, nothing, |nest, visit| nest.for_each(visit)));

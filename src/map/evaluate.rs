@@ -2,7 +2,7 @@
 
 use super::fused_operands::ApplyOperands;
 use crate::error::{ErrorBuilder, Result, caller};
-use crate::kernel::map::{to_new, visit_shape};
+use crate::kernel::map::{to_new, visit};
 use crate::kernel::memory::Reserved;
 use crate::kernel::nest::{Behind, Elements, FillsOf, Further, Inputs, Output, RowsOf};
 use crate::reserved::reserved;
@@ -46,7 +46,7 @@ pub(super) fn visited<T, D: Dimension, M, E: Behind<M>>(
 ) -> bool {
     let fits = all_stretch_to(inputs.shapes(), out.shape());
     if fits {
-        further.visit(Output::of(out), inputs, rows, visit_shape);
+        further.visit(Output::of(out), inputs, rows, visit);
     }
     fits
 }

@@ -67,7 +67,7 @@ pub(super) fn for_each_part<A: Clone>(
         if order.is_sorted() && zip(bounds, shape).all(|(bounds, &size)| bounds.1 == size) {
             return visit_part(source, shape);
         }
-        source.in_order(shape, order, bounds, visit_part)
+        source.permuted(shape, order, bounds, visit_part)
     };
     if visit(&bounds) {
         return;

@@ -174,7 +174,7 @@ pub(super) fn sum_in_dim<A: SumElement, D: Dimension, T: TargetShape, X: Axes>(
     let order: D = placed_sum_order(shape, sizes(&result), axes, builder)?;
     let result = reserved(result, builder)?;
     let sum = |source: &Source<'_, A>, shape: &[usize]| to_new(source, shape, result, None, A::zero());
-    Ok(source.in_order(shape, sizes(&order), &whole(shape), sum))
+    Ok(source.permuted(shape, sizes(&order), &whole(shape), sum))
 }
 
 /// Adds the sums of [`sum_in_dim`] to an array.
@@ -190,7 +190,7 @@ pub(super) fn add_sum_in_dim<A: SumElement, D: Dimension, E: Dimension, X: Axes>
     let shape = source_shape(source, &mut joint)?;
     let builder = || builder(source, &caller::SUM_IN_DIM).axes(axis_numbers(axes)).to(&out.shape());
     let order: D = placed_sum_order(shape, out.shape(), axes, builder)?;
-    source.in_order(shape, sizes(&order), &whole(shape), |source, shape| {
+    source.permuted(shape, sizes(&order), &whole(shape), |source, shape| {
         into(source, shape, out, None, &A::zero(), Added);
     });
     Ok(())

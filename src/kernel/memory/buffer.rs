@@ -51,14 +51,10 @@ impl<'m, A> Slots<'m, A> {
         Self { memory: unsafe { slice::from_raw_parts_mut(at, len) }, count }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.memory.len()
-    }
-
-    /// The first slot, and the count.
+    /// The first slot, their number, and the count.
     #[inline(always)]
-    pub(crate) fn into_parts(self) -> (*mut MaybeUninit<A>, Count<'m>) {
-        (self.memory.as_mut_ptr(), self.count)
+    pub(crate) fn into_parts(self) -> (*mut MaybeUninit<A>, usize, Count<'m>) {
+        (self.memory.as_mut_ptr(), self.memory.len(), self.count)
     }
 
     /// Fills the slots, as a vector to which `append` appends.

@@ -2,10 +2,10 @@
 
 #![forbid(unsafe_code)]
 
-use super::loops::{ElementInfo, ErasedNest, InputSet, Loop, MAX_ROWS, NARROW, OPERANDS, WIDE};
+use super::erased::ErasedNest;
+use super::loops::{ElementInfo, InputSet, Loop, MAX_ROWS, NARROW, OPERANDS, WIDE};
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
-use crate::kernel::memory::CACHE_LINE;
 
 impl ErasedNest {
     /// Makes a nest along the axes of `shape`. An input has its last axes, each with the same size or with size 1, along which
@@ -37,12 +37,6 @@ impl ErasedNest {
         });
         self.loops.reverse();
         has_index.then_some(())
-    }
-
-    /// The inputs that move along `l`.
-    #[inline(never)]
-    pub(super) fn moving(&self, l: &Loop) -> InputSet {
-        InputSet::of(self.operands.count - 1, |k| l.strides[k] != 0)
     }
 
     /// Orders the loops by the strides of the operands from `first` on, with the largest outermost: those of the
@@ -96,36 +90,19 @@ impl ErasedNest {
         }
     }
 
-    /// How often each element of input `k` is read, if these are plain numbers, else 1.
-    fn reads(&self, k: usize) -> usize {
-        let again = self.loops.iter().filter(|l| self.operands.plain.contains(k) && l.strides[k] == 0);
-        again.map(|l| l.len).fold(1, usize::saturating_mul)
+    /// Copies the nest to `scratch`, without the output, whose layout no longer matters: loops are merged by the
+    /// inputs alone.
+    pub(super) fn without_output<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
+        scratch.copy_from(self);
+        scratch.drop_output();
+        scratch
     }
 
-    /// The inputs that have gaps along the innermost loop and are read again, and the bytes of their copies.
-    pub(crate) fn read_again(&self) -> (InputSet, usize) {
-        let gaps = self.loops.last().map_or(InputSet::NONE, |inner| self.with_gaps(inner));
-        let copied = InputSet::of(self.operands.count - 1, |k| gaps.contains(k) && self.reads(k) > 1);
-        (copied, copied.operands().map(|k| self.copy_bytes(k, false)).fold(0, usize::saturating_add))
-    }
-
-    /// The bytes of a copy of input `k`, in whole cache lines.
-    pub(super) fn copy_bytes(&self, k: usize, whole: bool) -> usize {
-        let lens = self.loops.iter().filter(|l| l.is_copied(k, whole)).map(|l| l.len);
-        let bytes = lens.fold(self.operands.sizes[k], usize::saturating_mul);
-        bytes.div_ceil(CACHE_LINE).saturating_mul(CACHE_LINE)
-    }
-
-    /// The outermost loop along which one of these inputs moves.
-    pub(crate) fn first_moving(&self, inputs: InputSet) -> Option<usize> {
-        self.loops.iter().position(|l| self.moving(l).operands().any(|k| inputs.contains(k)))
-    }
-
-    /// The inputs that neither stay nor are contiguous along a loop.
-    #[inline(never)]
-    pub(crate) fn with_gaps(&self, l: &Loop) -> InputSet {
-        let operands = &self.operands;
-        InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
+    /// Takes the output away. See [`without_output`](Self::without_output).
+    pub(super) fn drop_output(&mut self) {
+        self.operands.has_output = false;
+        self.loops.iter_mut().for_each(|l| l.strides[0] = 0);
+        self.merge();
     }
 
     /// Replaces operand `k` by contiguous elements in the order of the loops along which it `moves`. Returns their number.

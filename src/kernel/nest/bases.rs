@@ -1,8 +1,10 @@
 //! The last axes of arrays: the layout that all their bases share, and passes over them.
 
 use super::elements::{Elements, Inputs, Output};
-use super::loops::{ErasedNest, Nest, Pointers, is_worth_halving, steps};
+use super::erased::ErasedNest;
+use super::loops::{Pointers, indices, is_worth_halving};
 use super::operands::{RawOutput, StridedAxes};
+use super::passes::Nest;
 use crate::kernel::ensure;
 use crate::kernel::threads::{count, in_two};
 use core::cell::Cell;
@@ -14,7 +16,7 @@ use ndarray::{
 
 /// The sizes and strides of a base. Strides may be negative, but `from_shape_ptr` refuses such: the view starts at the other end
 /// of these axes, and then they are inverted.
-pub(crate) struct Form<B: Dimension> {
+pub(crate) struct BaseForm<B: Dimension> {
     /// The strides without their signs.
     pub(super) layout: StrideShape<B>,
     /// The strides, as the bits of `isize`.
@@ -24,7 +26,7 @@ pub(crate) struct Form<B: Dimension> {
     is_empty: bool,
 }
 
-impl<B: Dimension> Form<B> {
+impl<B: Dimension> BaseForm<B> {
     /// The form of these axes. Their number is that of `B`, if `B` has a fixed one. An array without elements may have any
     /// strides, but a mutable view may not: the form of an empty array has stride 0.
     pub(super) fn new(axes: StridedAxes<'_>) -> Self {
@@ -73,12 +75,12 @@ pub(crate) struct BaseInputs<'a, E: Elements, F> {
 
 macro_rules! base_inputs {
     ($of:ident: $($T:ident $D:ident $B:ident $a:ident $k:literal),+) => {
-        impl<'a, $($T, $B: Dimension),+> BaseInputs<'a, ($($T,)+), ($(Form<$B>,)+)> {
+        impl<'a, $($T, $B: Dimension),+> BaseInputs<'a, ($($T,)+), ($(BaseForm<$B>,)+)> {
             /// Arrays, each with its number of base axes, which is that of its form if that is fixed.
             pub(crate) fn $of<$($D: Dimension),+>($($a: (&'a ArrayRef<$T, $D>, usize)),+) -> Self {
                 let mut bases = [0; 3];
                 $(bases[$k] = $a.1;)+
-                let forms = ($(Form::new(StridedAxes { sizes: $a.0.shape(), strides: $a.0.strides() }.split($a.1).1),)+);
+                let forms = ($(BaseForm::new(StridedAxes { sizes: $a.0.shape(), strides: $a.0.strides() }.split($a.1).1),)+);
                 Self { inputs: Inputs::from(($($a.0,)+)), forms, bases }
             }
         }
@@ -92,7 +94,7 @@ base_inputs!(three: T D A a 0, U E B b 1, V F C c 2);
 /// which may be empty.
 pub(crate) struct Bases<'n, 'a, T, E, F, B: Dimension> {
     forms: &'n F,
-    out: &'n Form<B>,
+    out: &'n BaseForm<B>,
     /// Invariant in `T`, because the pass hands out mutable views; sent as a `T` is.
     arrays: PhantomData<(&'a E, Cell<T>)>,
 }
@@ -109,7 +111,7 @@ impl<T, E, F, B: Dimension> Copy for Bases<'_, '_, T, E, F, B> {}
 ///
 /// # Safety
 /// `views` makes a view from each pointer and the form at its place.
-pub(crate) unsafe trait Forms<'a, E: Elements> {
+pub(crate) unsafe trait BaseForms<'a, E: Elements> {
     type Views;
 
     /// # Safety
@@ -120,7 +122,7 @@ pub(crate) unsafe trait Forms<'a, E: Elements> {
 macro_rules! forms {
     ($($T:ident $B:ident $k:tt $at:literal),+) => {
         // SAFETY: The macro writes the same code for every place.
-        unsafe impl<'a, $($T: 'a, $B: Dimension),+> Forms<'a, ($($T,)+)> for ($(Form<$B>,)+) {
+        unsafe impl<'a, $($T: 'a, $B: Dimension),+> BaseForms<'a, ($($T,)+)> for ($(BaseForm<$B>,)+) {
             type Views = ($(ArrayView<'a, $T, $B>,)+);
 
             #[inline(always)]
@@ -143,7 +145,7 @@ forms!(T A 0 1, U B 1 2, V C 2 3);
 ///
 /// # Panics
 /// If the batch axes of an input do not broadcast to those of `out`.
-pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, B: Dimension, V>(
+pub(crate) fn for_each_base<'a, E: Elements, F: BaseForms<'a, E>, T, B: Dimension, V>(
     inputs: &BaseInputs<'a, E, F>,
     out: &mut ArrayRef<T, impl Dimension>,
     base: usize,
@@ -154,20 +156,20 @@ pub(crate) fn for_each_base<'a, E: Elements, F: Forms<'a, E>, T, B: Dimension, V
 {
     let (mut erased, out) = (ErasedNest::new(), Output::of(out).raw);
     let (axes, base) = out.axes.split(base);
-    let form = Form::new(base);
+    let form = BaseForm::new(base);
     if let Some(nest) = Nest::of_bases(&mut erased, inputs, RawOutput { axes, ..out }, &form) {
         run(nest, visit);
     }
 }
 
-impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, 'a, T, E, F, B>> {
+impl<'n, 'a, T, E: Elements, F: BaseForms<'a, E>, B: Dimension> Nest<'n, Bases<'n, 'a, T, E, F, B>> {
     /// A nest over the batch axes of `out`, an array of `T` whose other axes have this form; `None` if there is no index. The
     /// caller borrows the array while the nest lives.
     fn of_bases(
         erased: &'n mut ErasedNest,
         inputs: &'n BaseInputs<'a, E, F>,
         out: RawOutput<'_>,
-        form: &'n Form<B>,
+        form: &'n BaseForm<B>,
     ) -> Option<Self> {
         let mut of_batches = inputs.inputs.raw;
         for (sizes, base) in of_batches.sizes.iter_mut().zip(inputs.bases) {
@@ -179,7 +181,7 @@ impl<'n, 'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'n, Bases<'n, '
     }
 }
 
-impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T, E, F, B>> {
+impl<'a, T, E: Elements, F: BaseForms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T, E, F, B>> {
     /// Calls `visit` with the bases at each index.
     #[inline]
     pub(crate) fn for_each(self, mut visit: impl FnMut(F::Views, ArrayViewMut<'_, T, B>)) {
@@ -188,7 +190,7 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
         self.erased.for_each_block(&mut |block| {
             block.for_each(&block.at, E::COUNT, |at| {
                 // SAFETY: By the invariant, these are bases of the inputs, and a base of the output to which no other index
-                // leads. The views do not outlive the call. For layouts, see `Forms::views`.
+                // leads. The views do not outlive the call. For layouts, see `BaseForms::views`.
                 unsafe {
                     let start = out.start(at[0].cast::<T>());
                     let view = out.inverted(ArrayViewMut::from_shape_ptr(out.layout.clone(), start));
@@ -200,17 +202,17 @@ impl<'a, T, E: Elements, F: Forms<'a, E>, B: Dimension> Nest<'_, Bases<'_, 'a, T
 }
 
 /// Calls a closure that threads share with the bases at each index.
-pub(crate) fn on_threads<'a, E: Elements + Sync, F: Forms<'a, E> + Sync, T: Send, B: Dimension>(
+pub(crate) fn on_threads<'a, E: Elements + Sync, F: BaseForms<'a, E> + Sync, T: Send, B: Dimension>(
     nest: Nest<'_, Bases<'_, 'a, T, E, F, B>>,
     visit: impl Fn(F::Views, ArrayViewMut<'_, T, B>) + Sync,
 ) {
     // the cost of a closure is unknown: several parts a thread balance the load
-    let grain = steps(nest.loops()).div_ceil(8 * count());
+    let grain = indices(nest.loops()).div_ceil(8 * count());
     in_parts(nest, grain, &visit);
 }
 
 /// Visits parts of at least `grain` indices.
-fn in_parts<'a, E: Elements + Sync, F: Forms<'a, E> + Sync, T: Send, B: Dimension>(
+fn in_parts<'a, E: Elements + Sync, F: BaseForms<'a, E> + Sync, T: Send, B: Dimension>(
     nest: Nest<'_, Bases<'_, 'a, T, E, F, B>>,
     grain: usize,
     visit: &(impl Fn(F::Views, ArrayViewMut<'_, T, B>) + Sync),

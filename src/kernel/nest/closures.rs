@@ -24,7 +24,7 @@ pub(crate) trait Rows {
     /// # Safety
     /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
     /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
-    unsafe fn rows(&self, block: &Block);
+    unsafe fn visit(&self, block: &Block);
 
     /// Whether `rows` clones the elements of the one input, if each output is made of one.
     fn is_copy(&self) -> bool;
@@ -56,7 +56,7 @@ pub(crate) trait ElementLoops<A>: Rows {
     /// The element at an index.
     ///
     /// # Safety
-    /// As for [`Rows::rows`], for the inputs alone.
+    /// As for [`Rows::visit`], for the inputs alone.
     unsafe fn one(&self, at: &Pointers) -> A;
 }
 
@@ -124,19 +124,19 @@ impl<V: Visit<T, E> + Copy, T, E: Elements> SharedVisitor<V, T, E> {
     }
 }
 
-// SAFETY: `visit_block` has these types.
+// SAFETY: `visit_elements` has these types.
 unsafe impl<C: Lend<Visit: Visit<T, E>>, T, E: Elements> RowsOf<T, E> for Visitor<C, T, E> {}
 
-// SAFETY: `visit_block` has these types, and visits each slot. [`Write`] writes it.
+// SAFETY: `visit_elements` has these types, and visits each slot. [`Write`] writes it.
 unsafe impl<C: Lend<Visit = Write<M>>, M: MapElement<A, E>, A, E: Elements> FillsOf<A, E>
     for Visitor<C, MaybeUninit<A>, E>
 {
 }
 
 impl<C: Lend<Visit: Visit<T, E>>, T, E: Elements> Rows for Visitor<C, T, E> {
-    unsafe fn rows(&self, block: &Block) {
+    unsafe fn visit(&self, block: &Block) {
         // SAFETY: As the caller promises.
-        self.closure.lend(|visit| unsafe { visit_block(block, visit) });
+        self.closure.lend(|visit| unsafe { visit_elements(block, visit) });
     }
 
     fn is_copy(&self) -> bool {
@@ -165,8 +165,8 @@ impl<R, E: Elements, M: MapElement<R, E>> Visit<MaybeUninit<R>, E> for Write<M> 
 }
 
 /// # Safety
-/// As for [`Rows::rows`].
-unsafe fn visit_block<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut V) {
+/// As for [`Rows::visit`].
+unsafe fn visit_elements<T, E: Elements, V: Visit<T, E>>(block: &Block, visit: &mut V) {
     let rest = match block.moving {
         Some(moving) => {
             let rows = VisitRows { block, moving, visit, types: PhantomData::<fn((T, E)) -> (T, E)> };
@@ -235,7 +235,7 @@ impl<M, A, E, O> MapReduce<M, A, E, O> {
 }
 
 impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows for MapReduce<M, A, E, O> {
-    unsafe fn rows(&self, block: &Block) {
+    unsafe fn visit(&self, block: &Block) {
         match block.moving {
             Some(moving)
                 if const { can_leak::<A>() && size_of::<A>() <= 16 }

@@ -2,9 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+use super::erased::ErasedNest;
 use super::loops::{
-    ElementInfo, ErasedNest, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS,
-    SMALL_NEST, WIDE, is_dense, scaled, sort_by, steps,
+    ElementInfo, InputSet, Loop, Loops, NARROW, ONE_BY_ONE, OPERANDS, Pointers, ROUNDS, SMALL_NEST, indices,
+    scaled, sort_by,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
 use core::cmp::Reverse;
@@ -27,28 +28,6 @@ pub(crate) struct Block {
 }
 
 impl ErasedNest {
-    #[inline(always)]
-    pub(crate) fn loops(&self) -> &[Loop] {
-        &self.loops
-    }
-
-    /// Whether the nest gives access to an output of its own at each index.
-    pub(super) fn has_distinct_outputs(&self) -> bool {
-        self.operands.has_output && self.loops.iter().all(|l| l.kept)
-    }
-
-    /// The bytes of an element of each operand.
-    #[inline(always)]
-    pub(crate) fn sizes(&self) -> &[usize] {
-        &self.operands.sizes[..self.operands.count]
-    }
-
-    /// Whether the elements of input `k` are plain numbers.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self, k: usize) -> bool {
-        self.operands.plain.contains(k)
-    }
-
     /// A block of the two innermost loops, and the loops outside.
     pub(super) fn block(&self) -> (Block, &[Loop]) {
         let (mut block, mut outer) = (Block::new(self.operands.at), &self.loops[..]);
@@ -100,26 +79,6 @@ impl ErasedNest {
             }
         }
         (self.operands.at, self.loops[place]) = (at, whole);
-    }
-
-    /// The inputs to copy so that there is a row loop for the inner loops. Only plain numbers are copied: without a row loop, elements are
-    /// visited one by one.
-    pub(super) fn to_copy(&self) -> InputSet {
-        let (sizes, row) = (self.sizes(), self.loops_of_row());
-        let moves = |k: usize| row.iter().any(|l| l.strides[k] != 0);
-        let is_copied = |k: usize| self.is_plain(k) && moves(k) && !is_dense(row, k, sizes[k]);
-        InputSet::of(self.operands.count - 1, is_copied)
-    }
-
-    /// The loops of a row: all if the output is contiguous, otherwise all but the outermost one. Of two loops, a long inner one
-    /// is a row of its own, for which fewer inputs are copied.
-    fn loops_of_row(&self) -> &[Loop] {
-        let loops = &self.loops[..];
-        let is_row = match loops {
-            [_, row] if row.len >= WIDE => false,
-            _ => is_dense(loops, 0, self.operands.sizes[0]),
-        };
-        &loops[usize::from(loops.len() > 1 && !is_row)..]
     }
 }
 
@@ -203,7 +162,7 @@ impl Block {
         if outputs > self.outputs() {
             self.choose_rows(further);
         }
-        if steps(further) > ONE_BY_ONE / 2 {
+        if indices(further) > ONE_BY_ONE / 2 {
             return None;
         }
         if self.rows.len > 1 && self.row.strides[0] != size && self.rows.strides[0] == size {

@@ -11,6 +11,7 @@ use super::loops::{ElementInfo, InputSet, NARROW, OPERANDS, Pointers, WIDE};
 use super::operands::{DenseAxes, RawInputs, RawOutput, StridedAxes};
 use super::panels::Panels;
 use crate::kernel::ensure;
+use crate::kernel::memory::Count;
 use crate::kernel::operation::Operation;
 use crate::kernel::simd::is_plain;
 use core::marker::PhantomData;
@@ -315,7 +316,7 @@ unsafe fn combine<
 /// Combines the elements of each output of a block, one after the other.
 ///
 /// # Safety
-/// As for [`Rows::rows`](super::closures::Rows::rows).
+/// As for [`Rows::visit`](super::closures::Rows::visit).
 #[inline(never)]
 pub(super) unsafe fn combine_one_by_one<A: Clone, E: Elements, M: MapElement<A, E>, O: Operation<A>>(
     block: &Block,
@@ -352,7 +353,7 @@ impl<'a, T> Output<'a, T> {
     pub(crate) fn of<D: Dimension>(array: &'a mut ArrayRef<T, D>) -> Self {
         let (at, size) = (array.as_mut_ptr().cast(), size_of::<T>());
         let axes = StridedAxes { sizes: array.shape(), strides: array.strides() };
-        Self { raw: RawOutput { at, size, axes }, array: PhantomData }
+        Self { raw: RawOutput { at, size, axes, count: Count::NONE }, array: PhantomData }
     }
 }
 

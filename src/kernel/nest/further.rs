@@ -12,7 +12,6 @@ use super::elements::{Elements, Exclusive, Inputs, Output};
 use super::operands::RawOutput;
 use super::passes::ShapePass;
 use crate::kernel::ensure;
-use crate::kernel::memory::Count;
 use core::marker::PhantomData;
 use ndarray::{ArrayRef, Dimension};
 
@@ -51,7 +50,7 @@ impl<M> Further<'_, M> {
     ) {
         let count = const { E::All::COUNT - E::COUNT };
         if count == 0 {
-            return run(ShapePass::new(out.raw, inputs, rows, Count::NONE));
+            return run(ShapePass::new(out.raw, inputs, rows));
         }
         let mut all = inputs.raw;
         all.at.copy_within(..E::COUNT, count);
@@ -62,7 +61,7 @@ impl<M> Further<'_, M> {
             (all.at[k], all.sizes[k], all.strides[k]) = (at, axes.sizes, axes.strides);
         }
         all.info = const { &E::All::INFO };
-        run(ShapePass::new(out.raw, &all, rows, Count::NONE));
+        run(ShapePass::new(out.raw, &all, rows));
     }
 }
 

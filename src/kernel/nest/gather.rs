@@ -27,7 +27,7 @@
 //! A function that needs AVX2 is called only on a CPU that has it. The elements are copied as numbers of their size: all bytes of plain
 //! numbers are initialised and may be copied. They may be less aligned than such a number: it is read and written unaligned.
 
-use super::loops::{ElementInfo, Gather, Loop, Loops, NARROW, is_dense, sort_by, steps};
+use super::loops::{ElementInfo, Gather, Loop, Loops, NARROW, indices, is_dense, sort_by};
 use crate::kernel::ensure;
 use crate::kernel::memory::CACHE_LINE;
 #[cfg(target_arch = "x86_64")]
@@ -72,7 +72,7 @@ pub(super) unsafe fn copy_elements(
     let (mut axes, mut width) = (Loops::new(), info.sizes[k].cast_signed());
     let (start, is_output) = match to {
         To::Memory(bytes) => {
-            ensure(steps(loops).saturating_mul(info.sizes[k]) <= bytes.len(), "no room for the copy");
+            ensure(indices(loops).saturating_mul(info.sizes[k]) <= bytes.len(), "no room for the copy");
             (bytes.as_mut_ptr().cast(), false)
         }
         To::Output(start) => (start, true),

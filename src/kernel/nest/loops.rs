@@ -1,10 +1,7 @@
-//! Loops, what they need to know of operands, and nests: the loops and the operands together. See the invariant of the
-//! [folder](super).
+//! Loops, and what they need to know of operands. See the invariant of the [folder](super).
 
 use crate::kernel::memory::List;
-use alloc::boxed::Box;
 use core::iter::from_fn;
-use core::ops::Deref;
 
 /// The most operands: an output and six inputs.
 pub(crate) const OPERANDS: usize = 7;
@@ -78,13 +75,13 @@ pub(super) fn scaled(strides: &[isize; OPERANDS], steps: usize) -> [isize; OPERA
 
 /// The number of indices of loops. It may exceed `usize` for views that repeat elements.
 #[inline]
-pub(crate) fn steps(loops: &[Loop]) -> usize {
-    loops.iter().fold(1, |steps, l| steps.saturating_mul(l.len))
+pub(crate) fn indices(loops: &[Loop]) -> usize {
+    loops.iter().fold(1, |count, l| count.saturating_mul(l.len))
 }
 
 /// Whether each half of the loops has at least `grain` indices.
 pub(crate) fn is_worth_halving(loops: &[Loop], grain: usize) -> bool {
-    steps(loops) / 2 >= grain
+    indices(loops) / 2 >= grain
 }
 
 /// A set of inputs. Operand `k` is bit `k - 1`.
@@ -193,106 +190,5 @@ pub(super) fn sort_by<K: Ord>(loops: &mut [Loop], key: impl Fn(&Loop) -> K) {
     for at in 1..loops.len() {
         let place = loops[..at].partition_point(|l| key(l) <= key(&loops[at]));
         loops[place..=at].rotate_right(1);
-    }
-}
-
-/// The operands of a nest, without their types.
-#[derive(Clone, Copy)]
-pub(super) struct ErasedOperands {
-    pub(super) at: Pointers,
-    /// The bytes of an element of each operand.
-    pub(super) sizes: [usize; OPERANDS],
-    /// The inputs whose elements are plain numbers: see [`is_plain`](crate::kernel::simd::is_plain).
-    pub(super) plain: InputSet,
-    /// The number of operands.
-    pub(super) count: usize,
-    /// Of the inputs.
-    pub(super) info: &'static ElementInfo,
-    /// Whether the nest gives access to the output.
-    pub(super) has_output: bool,
-}
-
-/// The loops and pointers of a nest, without the types of its elements. A [`Nest`] lends it for reading.
-pub(crate) struct ErasedNest {
-    pub(super) loops: Loops,
-    pub(super) operands: ErasedOperands,
-}
-
-impl ErasedNest {
-    #[inline(always)]
-    pub(crate) fn new() -> Self {
-        let (at, sizes, info) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS], &ElementInfo::NONE);
-        let plain = InputSet::NONE;
-        let operands = ErasedOperands { at, sizes, plain, count: 0, info, has_output: false };
-        Self { loops: List::new(), operands }
-    }
-
-    /// On the heap, for functions that halve nests recursively.
-    #[inline(never)]
-    pub(crate) fn on_heap() -> Box<Self> {
-        Box::new(Self::new())
-    }
-
-    #[inline(never)]
-    pub(super) fn copy_from(&mut self, other: &Self) {
-        self.operands = other.operands;
-        self.loops.clear();
-        self.loops.extend_from_slice(&other.loops);
-    }
-
-    /// Copies the nest to `scratch`, without the output, whose layout no longer matters: loops are merged by the
-    /// inputs alone.
-    pub(super) fn inputs<'m>(&self, scratch: &'m mut ErasedNest) -> &'m mut ErasedNest {
-        scratch.copy_from(self);
-        scratch.drop_output();
-        scratch
-    }
-
-    /// Takes the output away. See [`inputs`](Self::inputs).
-    pub(super) fn drop_output(&mut self) {
-        self.operands.has_output = false;
-        self.loops.iter_mut().for_each(|l| l.strides[0] = 0);
-        self.merge();
-    }
-}
-
-/// A nest with its pass: the object that knows the types of its operands.
-pub(crate) struct Nest<'n, P> {
-    pub(super) erased: &'n mut ErasedNest,
-    pub(super) pass: P,
-}
-
-// SAFETY: A pass is `Send` only if threads may have the operands. Of those that know no types, only `()` is, which `passes` makes for
-// the length of a call: for the others, see `halves`.
-unsafe impl<P: Send> Send for Nest<'_, P> {}
-
-impl<P> Deref for Nest<'_, P> {
-    type Target = ErasedNest;
-
-    #[inline(always)]
-    fn deref(&self) -> &ErasedNest {
-        self.erased
-    }
-}
-
-impl<'n, P: Copy> Nest<'n, P> {
-    /// See [`ErasedNest::arrange`].
-    pub(crate) fn arrange(&mut self, first: usize) {
-        self.erased.arrange(first);
-    }
-
-    /// Two halves of the nest, each with a part of the loop at `place`. It is a kept loop, unless the nest has only inputs.
-    ///
-    /// # Panics
-    /// If it is a reduced loop of a nest with an output, or has one step.
-    pub(crate) fn halves(self, place: usize, scratch: &'n mut ErasedNest) -> [Self; 2] {
-        let erased = self.erased.halve(place, scratch);
-        [Self { erased, pass: self.pass }, Self { erased: scratch, pass: self.pass }]
-    }
-
-    /// The nest without access to its output.
-    #[inline]
-    pub(crate) fn inputs(&self, scratch: &'n mut ErasedNest) -> Self {
-        Self { erased: self.erased.inputs(scratch), pass: self.pass }
     }
 }

@@ -1,17 +1,18 @@
 //! Passes over strided elements: loops, a pointer for each operand, and the object that knows the operands' types. Every pointer of a
-//! pass is made, moved and followed in this folder. A file uses the types of those above it in this table; methods of a nest stand where the table says:
+//! pass is made, moved and followed in this folder. A file uses the types of those above it in this table:
 //!
 //! | file | owns |
 //! |---|---|
-//! | `loops` | a loop, a set of inputs, the facts about elements that code without types needs; the loops and pointers of a nest, without its types, and with its pass |
+//! | `loops` | a loop, a set of inputs, the facts about elements that code without types needs |
 //! | `operands` | sizes, strides and pointers of arrays, without their types |
 //! | `gather` | copies of plain numbers to contiguous memory |
+//! | `erased` | the loops and pointers of a nest, without its types, and the questions about them |
 //! | `arrange`, `cut` | loops made, ordered, merged and halved; blocks and tiles |
 //! | `panels` | which neighbours are combined in registers, and along which loop |
 //! | `elements` | the types of elements, with the loops for each closure; arrays of these types |
 //! | `halves` | which passes two threads may share |
 //! | `closures` | closures as loops over blocks |
-//! | `passes` | maps: passes along the axes of an output |
+//! | `passes` | a nest with its pass; maps: passes along the axes of an output |
 //! | `further` | further outputs, which stand before the inputs |
 //! | `source`, `reduction` | the elements of a reduction; where its results go |
 //! | `bases` | views of the last axes, at each index of the others |
@@ -39,6 +40,7 @@ mod bases;
 mod closures;
 mod cut;
 mod elements;
+mod erased;
 mod further;
 mod gather;
 mod halves;
@@ -49,23 +51,24 @@ mod passes;
 mod reduction;
 mod source;
 
-pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 #[cfg(test)]
-pub(crate) use bases::{Form, Forms};
+pub(crate) use bases::{BaseForm, BaseForms};
+pub(crate) use bases::{BaseInputs, for_each_base, on_threads};
 pub(crate) use closures::{
     Added, AddedScaled, Cloned, FillsOf, Fold, FoldLoops, MapReduce, RowsOf, SharedVisitor, Visitor, Write,
     can_leak,
 };
 pub(crate) use elements::{Elements, Inputs, MapElement, Output, Visit};
+pub(crate) use erased::ErasedNest;
 pub(crate) use further::{Behind, Further};
 pub(crate) use gather::copy_share;
 pub(crate) use halves::Threads;
 pub(crate) use loops::{
-    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, Nest, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE,
-    is_dense, is_worth_halving, steps,
+    GROUP_ROWS, InputSet, Loop, NARROW, ONE_BY_ONE, ROUNDS, SMALL_NEST, Steps, WIDE, indices, is_dense,
+    is_worth_halving,
 };
 pub(crate) use operands::{AxisSelection, DenseAxes, Dropped, RawInputs};
-pub(crate) use panels::Way;
-pub(crate) use passes::{RowPass, ShapePass};
+pub(crate) use panels::BlockWay;
+pub(crate) use passes::{Nest, RowPass, ShapePass};
 pub(crate) use reduction::{Compiled, Job, Reduction, RunHalf, Store, compiled_for, reduce_owned};
 pub(crate) use source::Source;

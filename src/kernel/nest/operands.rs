@@ -95,14 +95,14 @@ impl<'a> RawInputs<'a> {
 
     /// Whether every array has elements, in standard layout.
     #[inline]
-    pub(crate) fn are_dense(&self) -> bool {
+    pub(crate) fn are_in_standard_layout(&self) -> bool {
         (0..self.info.count).all(|k| self.standard_len(k).is_some())
     }
 
     /// Whether every array has this shape, which has elements, and is in standard layout.
     #[inline]
     pub(super) fn are_standard(&self, shape: &[usize]) -> bool {
-        self.shapes().iter().all(|own| own.iter().eq(shape)) && self.are_dense()
+        self.shapes().iter().all(|own| own.iter().eq(shape)) && self.are_in_standard_layout()
     }
 
     /// This order of a result's axes, unless it is that of the axes: then no array has a smaller stride along an axis than along one
@@ -179,7 +179,7 @@ impl<'a> RawInputs<'a> {
     ///
     /// # Panics
     /// If an axis is named twice or left out, which might have no elements, or if the part is not within the shape.
-    pub(crate) fn in_order<'x>(
+    pub(crate) fn permuted<'x>(
         &'x self,
         shape: &[usize],
         order: &[usize],
@@ -211,20 +211,21 @@ impl<'a> RawInputs<'a> {
     }
 }
 
-/// The pointer, the bytes of an element and the axes of an output.
+/// The pointer, the bytes of an element and the axes of an output. If it has slots, they are counted.
 #[derive(Clone, Copy)]
 pub(super) struct RawOutput<'a> {
     pub(super) at: *mut u8,
     pub(super) size: usize,
     pub(super) axes: StridedAxes<'a>,
+    pub(super) count: Count<'a>,
 }
 
 impl<'a> RawOutput<'a> {
-    /// The slots of a new array, and their count.
+    /// The slots of a new array.
     #[inline(always)]
-    pub(super) fn slots<A>(slots: StridedSlots<'a, A>) -> (Self, Count<'a>) {
+    pub(super) fn slots<A>(slots: StridedSlots<'a, A>) -> Self {
         let (at, sizes, strides, count) = slots.into_parts();
-        (Self { at: at.cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides } }, count)
+        Self { at: at.cast(), size: size_of::<A>(), axes: StridedAxes { sizes, strides }, count }
     }
 
     /// Calls `add` with each axis of `shape`, the last one first, and with the bytes that the output moves at a step along it, or

@@ -37,9 +37,8 @@
 #![forbid(unsafe_code)]
 
 use super::cut::{Block, for_each_index};
-use super::loops::{
-    ErasedNest, GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled,
-};
+use super::erased::ErasedNest;
+use super::loops::{GROUP_ROWS, InputSet, Loop, NARROW, OPERANDS, Pointers, ROUNDS, WIDE, is_dense, scaled};
 use crate::kernel::memory::{BLOCK_BYTES, CACHE_LINE};
 use crate::kernel::{ensure, fail};
 
@@ -54,7 +53,7 @@ fn at_once(len: usize, is_alone: bool, left: usize) -> usize {
 }
 
 /// A function that is called with panels, and with their first pointers.
-pub(super) type Visit<'v> = dyn FnMut(&Pointers, &Panels<'_>) + 'v;
+pub(super) type VisitPanels<'v> = dyn FnMut(&Pointers, &Panels<'_>) + 'v;
 
 /// The loops of panels, and the inputs that move along one.
 pub(super) struct PanelLoops {
@@ -122,7 +121,7 @@ impl PanelLoops {
     }
 
     /// Visits the panels of the sums of `rows` at each step of the loop outside. Sums are written to the output or added to it.
-    pub(super) fn rows(&self, first: &Pointers, rows: &Loop, is_added: bool, then: &mut Visit<'_>) {
+    pub(super) fn rows(&self, first: &Pointers, rows: &Loop, is_added: bool, then: &mut VisitPanels<'_>) {
         let (row, len) = (&self.neighbours, self.neighbours.len);
         ensure(len >= NARROW, "rows that are shorter than a panel");
         let along_row = [WIDE, NARROW].map(|width| (width, scaled(&row.strides, width)));
@@ -165,7 +164,7 @@ impl PanelLoops {
         outer: &[Loop],
         first: &Pointers,
         (rows, group): (&Loop, usize),
-        then: &mut Visit<'_>,
+        then: &mut VisitPanels<'_>,
     ) {
         let at_once = if rows.len < 2 * group { rows.len } else { group };
         let (mut at, mut done, is_alone) = (*first, 0, self.outside.len == 1);
@@ -185,7 +184,7 @@ impl PanelLoops {
     }
 
     /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others, to which what is left of the lane is added.
-    fn lanes(&self, first: &Pointers, then: &mut Visit<'_>) {
+    fn lanes(&self, first: &Pointers, then: &mut VisitPanels<'_>) {
         let (lane, len, strides) = (&self.neighbours, self.neighbours.len, &self.neighbours.strides);
         ensure(len >= NARROW, "lanes that are shorter than a panel");
         let width = lane_width(len);
@@ -247,7 +246,7 @@ impl SumLoop {
 
 /// How the elements of a nest are combined.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum BlockWay {
     /// They are stored, and contiguous in the order of the loops: folded where they are.
     InPlace,
     /// In registers along this loop. What is left is folded.
@@ -259,13 +258,13 @@ pub(crate) enum Way {
 impl ErasedNest {
     /// The one answer to how elements of `size` bytes are combined. For those that are stored and contiguous, loops over slices
     /// are faster than panels, unless rows are long.
-    pub(super) fn way(&self, size: usize, is_stored: bool, has_panels: bool) -> Way {
+    pub(super) fn way(&self, size: usize, is_stored: bool, has_panels: bool) -> BlockWay {
         let is_slice = is_stored && is_dense(&self.loops, 1, size);
         let sum_loop = if has_panels { self.sum_loop(size, is_slice) } else { None };
         match sum_loop {
-            Some(sum_loop) => Way::Panels(sum_loop),
-            None if is_slice => Way::InPlace,
-            None => Way::Buffer,
+            Some(sum_loop) => BlockWay::Panels(sum_loop),
+            None if is_slice => BlockWay::InPlace,
+            None => BlockWay::Buffer,
         }
     }
 
@@ -290,11 +289,6 @@ impl ErasedNest {
         (inner.len >= CACHE_LINE.div_ceil(size)).then_some(SumLoop { place: outer.len(), sums, group: None })
     }
 
-    /// Whether there is a row loop that reads the inputs along `l` in place.
-    pub(crate) fn has_row_in_place(&self, l: &Loop) -> bool {
-        self.operands.info.has_row(self.moving(l)) && self.with_gaps(l) == InputSet::NONE
-    }
-
     /// The loop at `place` as a sum loop of rows. A group has the rows that fit into L1, but at least half of [`GROUP_ROWS`] of one
     /// input, and a quarter of several.
     fn rows_at(&self, place: usize) -> SumLoop {
@@ -313,7 +307,7 @@ impl ErasedNest {
         &mut self,
         sum_loop: SumLoop,
         (out, len, size): (*mut u8, usize, usize),
-        then: &mut Visit<'_>,
+        then: &mut VisitPanels<'_>,
     ) {
         let summed = self.loops[sum_loop.place];
         self.loops[sum_loop.place].len = sum_loop.sums;

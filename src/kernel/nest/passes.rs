@@ -5,17 +5,58 @@
 use super::closures::{FillsOf, Rows, RowsOf};
 use super::cut::{Block, for_each_index, sort_by_output};
 use super::elements::{Inputs, Output};
+use super::erased::{ErasedNest, ErasedOperands};
 use super::gather::{To, copy_elements, nearer_stride, share_sets};
 use super::halves::Join;
-use super::loops::{
-    ErasedNest, ErasedOperands, InputSet, Loops, Nest, OPERANDS, is_dense, is_worth_halving, sort_by, steps,
-};
+use super::loops::{InputSet, Loops, OPERANDS, indices, is_dense, is_worth_halving, sort_by};
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
 use crate::kernel::memory::{Count, Scratch, StridedSlots};
 use crate::kernel::threads::GRAIN;
 use core::mem::replace;
+use core::ops::Deref;
 use core::ptr::null_mut;
+
+/// A nest with its pass: the object that knows the types of its operands.
+pub(crate) struct Nest<'n, P> {
+    pub(super) erased: &'n mut ErasedNest,
+    pub(super) pass: P,
+}
+
+// SAFETY: A pass is `Send` only if threads may have the operands. Of those that know no types, only `()` is, which `passes` makes for
+// the length of a call: for the others, see `halves`.
+unsafe impl<P: Send> Send for Nest<'_, P> {}
+
+impl<P> Deref for Nest<'_, P> {
+    type Target = ErasedNest;
+
+    #[inline(always)]
+    fn deref(&self) -> &ErasedNest {
+        self.erased
+    }
+}
+
+impl<'n, P: Copy> Nest<'n, P> {
+    /// See [`ErasedNest::arrange`].
+    pub(crate) fn arrange(&mut self, first: usize) {
+        self.erased.arrange(first);
+    }
+
+    /// Two halves of the nest, each with a part of the loop at `place`. It is a kept loop, unless the nest has only inputs.
+    ///
+    /// # Panics
+    /// If it is a reduced loop of a nest with an output, or has one step.
+    pub(crate) fn halves(self, place: usize, scratch: &'n mut ErasedNest) -> [Self; 2] {
+        let erased = self.erased.halve(place, scratch);
+        [Self { erased, pass: self.pass }, Self { erased: scratch, pass: self.pass }]
+    }
+
+    /// The nest without access to its output.
+    #[inline]
+    pub(crate) fn without_output(&self, scratch: &'n mut ErasedNest) -> Self {
+        Self { erased: self.erased.without_output(scratch), pass: self.pass }
+    }
+}
 
 /// A pass along the axes of a shape, and its arrays. Each function that makes one sets both with their types.
 pub(crate) struct ShapePass<'p> {
@@ -34,7 +75,7 @@ impl<'p> ShapePass<'p> {
         inputs: &'p Inputs<'p, E>,
         rows: &'p dyn RowsOf<T, E>,
     ) -> Self {
-        Self::new(out.raw, inputs, rows, Count::NONE)
+        Self::new(out.raw, inputs, rows)
     }
 
     /// A pass that writes each slot of an output from the elements of the inputs, which are broadcast to its shape.
@@ -44,18 +85,13 @@ impl<'p> ShapePass<'p> {
         inputs: &'p Inputs<'p, E>,
         rows: &'p dyn FillsOf<A, E>,
     ) -> Self {
-        let (out, count) = RawOutput::slots(slots);
-        Self::new(out, inputs, rows, count)
+        Self::new(RawOutput::slots(slots), inputs, rows)
     }
 
     #[inline(always)]
-    pub(super) fn new(
-        out: RawOutput<'p>,
-        inputs: &'p RawInputs<'p>,
-        rows: &'p dyn Rows,
-        count: Count<'p>,
-    ) -> Self {
-        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass { rows, count } }
+    pub(super) fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p dyn Rows) -> Self {
+        let pass = RowPass { rows, count: out.count };
+        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass }
     }
 
     /// Visits few elements as [blocks](Block::set_small), at most `most` of them one by one. Only `ElementLoops` combine
@@ -79,8 +115,8 @@ impl<'p> ShapePass<'p> {
         unsafe {
             match &further[..] {
                 _ if count == 0 => {}
-                [] => rows.rows(&block),
-                further => block.for_each_further(further, &mut |block| rows.rows(block)),
+                [] => rows.visit(&block),
+                further => block.for_each_further(further, &mut |block| rows.visit(block)),
             }
             self.pass.count.add(count);
         }
@@ -148,7 +184,7 @@ impl Nest<'_, RowPass<'_>> {
     }
 
     /// Has `visit` visit both [`halves`](Self::halves) of the nest. They may run on two threads.
-    pub(crate) fn visit_halves(self, place: usize, visit: fn(Nest<'_, RowPass<'_>>)) {
+    pub(crate) fn run_halves(self, place: usize, visit: fn(Nest<'_, RowPass<'_>>)) {
         let (join, mut second) = (self.join(), ErasedNest::on_heap());
         let [first, second] = self.halves(place, &mut second);
         match join {
@@ -174,7 +210,7 @@ impl Nest<'_, RowPass<'_>> {
         // SAFETY: By the invariant. The output has elements of the same type.
         unsafe {
             copy_elements(loops, operands.at[1], 1, operands.info, To::Output(operands.at[0]));
-            self.pass.count.add(steps(loops));
+            self.pass.count.add(indices(loops));
         }
     }
 
@@ -201,7 +237,7 @@ impl Nest<'_, RowPass<'_>> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
         self.erased.for_each_block(&mut |block| {
             // SAFETY: By the invariant, `rows` has the types of the operands.
-            unsafe { rows.rows(block) };
+            unsafe { rows.visit(block) };
             written += block.outputs();
         });
         // SAFETY: Each block was visited, and has slots of its own.
@@ -244,7 +280,7 @@ impl Nest<'_, RowPass<'_>> {
                 if is_direct {
                     // SAFETY: By the invariant. The output has elements of the same type.
                     unsafe { copy_elements(&part.loops, first[1], 1, info, To::Output(first[0])) };
-                    written += steps(&part.loops);
+                    written += indices(&part.loops);
                     return;
                 }
                 for k in copied.operands() {
@@ -261,7 +297,7 @@ impl Nest<'_, RowPass<'_>> {
                 }
                 block.for_each_along(outer, &at, &mut |block| {
                     // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
-                    unsafe { rows.rows(block) };
+                    unsafe { rows.visit(block) };
                     written += block.outputs();
                 });
             });

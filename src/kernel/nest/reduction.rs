@@ -3,10 +3,11 @@
 use super::closures::{Added, AddedScaled, Cloned, Fold, SharedVisitor, can_leak};
 use super::cut::for_each_index;
 use super::elements::{Elements, Inputs, Output, Visit};
-use super::loops::{ErasedNest, InputSet, Loops, Nest, ONE_BY_ONE, is_dense, is_worth_halving, steps};
+use super::erased::ErasedNest;
+use super::loops::{InputSet, Loops, ONE_BY_ONE, indices, is_dense, is_worth_halving};
 use super::operands::{DenseAxes, Dropped, RawOutput, standard_len};
-use super::panels::Way;
-use super::passes::{ReadsNest, RowPass, ShapePass};
+use super::panels::BlockWay;
+use super::passes::{Nest, ReadsNest, RowPass, ShapePass};
 use super::source::Source;
 use crate::kernel::memory::{Count, Scratch, Slots, StridedSlots};
 use crate::kernel::simd::{is_plain, is_type};
@@ -34,13 +35,8 @@ type InOrder<'j, 'n, A> = (Slots<'j, A>, Nest<'n, Reduction<'j, A>>);
 
 impl<'j, A: Clone> Job<'j, A> {
     #[inline]
-    fn new(
-        source: &'j Source<'j, A>,
-        shape: &'j [usize],
-        dropped: Dropped<'j>,
-        (out, count): (RawOutput<'j>, Count<'j>),
-    ) -> Self {
-        Self { source, shape, dropped, out, store: RowPass { rows: source.fold(), count } }
+    fn new(source: &'j Source<'j, A>, shape: &'j [usize], dropped: Dropped<'j>, out: RawOutput<'j>) -> Self {
+        Self { source, shape, dropped, out, store: RowPass { rows: source.fold(), count: out.count } }
     }
 
     /// A reduction to the slots of a new array.
@@ -59,15 +55,15 @@ impl<'j, A: Clone> Job<'j, A> {
     /// # Panics
     /// If the number of slots differs.
     pub(crate) fn filling(&self, slots: Slots<'j, A>, axes: &'j DenseAxes<'_>) -> Self {
-        ensure(axes.len == slots.len(), "not a slot for each element");
-        let (at, count) = slots.into_parts();
-        let out = RawOutput { at: at.cast(), size: size_of::<A>(), axes: axes.strided() };
-        Self::new(self.source, self.shape, self.dropped, (out, count))
+        let (at, len, count) = slots.into_parts();
+        ensure(axes.len == len, "not a slot for each element");
+        let out = RawOutput { at: at.cast(), size: size_of::<A>(), axes: axes.strided(), count };
+        Self::new(self.source, self.shape, self.dropped, out)
     }
 
     /// Whether the results are stored in slots of a new array, not in elements of an existing one.
     pub(crate) fn has_slots(&self) -> bool {
-        !self.store.count.is_none()
+        !self.out.count.is_none()
     }
 
     /// The shape of the output.
@@ -80,13 +76,13 @@ impl<'j, A: Clone> Job<'j, A> {
     pub(crate) fn into_slots(self) -> Result<Slots<'j, A>, Self> {
         let len = if self.has_slots() { standard_len(self.out.axes) } else { None };
         // SAFETY: The slots are contiguous, and the reduction had them alone.
-        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len, self.store.count) }).ok_or(self)
+        len.map(|len| unsafe { Slots::new(self.out.at.cast(), len, self.out.count) }).ok_or(self)
     }
 
     /// The pass that writes a result to each slot, if the outputs are slots: a map, if each has one element.
     fn pass(&self) -> Option<ShapePass<'j>> {
-        let Self { source, shape, dropped, out, store } = *self;
-        let pass = ShapePass::new(out, source.inputs(), source.element_loops(), store.count);
+        let Self { source, shape, dropped, out, .. } = *self;
+        let pass = ShapePass::new(out, source.inputs(), source.element_loops());
         self.has_slots().then_some(ShapePass { shape, dropped, ..pass })
     }
 
@@ -112,7 +108,7 @@ impl<'j, A: Clone> Job<'j, A> {
     }
 
     /// A pass that stores results in the output.
-    pub(crate) fn store(self, results: &'j Inputs<'j, (A,)>) -> ShapePass<'j> {
+    pub(crate) fn store_pass(self, results: &'j Inputs<'j, (A,)>) -> ShapePass<'j> {
         let Self { out, store: pass, .. } = self;
         ShapePass { shape: out.axes.sizes, out, dropped: None, inputs: results, pass }
     }
@@ -153,7 +149,7 @@ impl<'j, A: Clone> Job<'j, A> {
         store: &'j SharedVisitor<S, A, (A,)>,
     ) -> Self {
         let store = RowPass { rows: store, count: Count::NONE };
-        Self { source, shape, dropped, out: out.raw, store }
+        Self { store, ..Self::new(source, shape, dropped, out.raw) }
     }
 }
 
@@ -254,7 +250,7 @@ impl<'n, 'a, A: Clone> Nest<'n, Reduction<'a, A>> {
 
     /// How the elements are combined.
     #[inline]
-    pub(crate) fn way(&self) -> Way {
+    pub(crate) fn way(&self) -> BlockWay {
         // folds of large stored elements take half the time of panels
         let has_panels = const { can_leak::<A>() } && (size_of::<A>() <= 16 || !self.pass.source.is_stored());
         self.erased.way(size_of::<A>(), self.pass.source.is_stored(), has_panels)
@@ -265,7 +261,7 @@ impl<'n, 'a, A: Clone> Nest<'n, Reduction<'a, A>> {
         let ErasedNest { loops, operands } = &*self.erased;
         let is_in_place = self.pass.source.is_stored() && is_dense(loops, 1, size_of::<A>());
         // SAFETY: By the invariant, input 1 is the source's array, and all of these are its elements.
-        is_in_place.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), steps(loops)) })
+        is_in_place.then(|| unsafe { slice::from_raw_parts(operands.at[1].cast(), indices(loops)) })
     }
 
     /// Writes the results along the sum loop to slots, in the order of the loops.
@@ -274,9 +270,8 @@ impl<'n, 'a, A: Clone> Nest<'n, Reduction<'a, A>> {
     /// If the number of slots differs, or if there is no such loop.
     #[inline]
     pub(crate) fn combine_to(self, slots: Slots<'_, A>) {
-        let Way::Panels(sum_loop) = self.way() else { fail("no sum loop") };
-        let (element_loops, len, (at, count)) =
-            (self.pass.source.element_loops(), slots.len(), slots.into_parts());
+        let BlockWay::Panels(sum_loop) = self.way() else { fail("no sum loop") };
+        let (element_loops, (at, len, count)) = (self.pass.source.element_loops(), slots.into_parts());
         let out = (at.cast(), len, size_of::<A>());
         // SAFETY: By the invariant, `element_loops` has the types of the inputs. There is a slot for each result, and each is written:
         // with this way, elements can leak.
@@ -294,8 +289,7 @@ impl<'n, 'a, A: Clone> Nest<'n, Reduction<'a, A>> {
     where
         'a: 'n,
     {
-        let (len, rows) = (slots.len(), self.pass.source.element_loops());
-        let (at, count) = slots.into_parts();
+        let (rows, (at, len, count)) = (self.pass.source.element_loops(), slots.into_parts());
         self.erased.set_output(at.cast(), len, size_of::<A>());
         Nest { erased: self.erased, pass: RowPass { rows, count } }
     }

@@ -49,7 +49,7 @@ impl<'a, A: Clone> Source<'a, A> {
 
     /// Calls `then` with a part of the source and its shape. Their axes are permuted: axis `order[i]` becomes axis `i`. `part` has the
     /// first index and the size of the part along each axis of the shape.
-    pub(crate) fn in_order<R>(
+    pub(crate) fn permuted<R>(
         &self,
         shape: &[usize],
         order: &[usize],
@@ -57,7 +57,7 @@ impl<'a, A: Clone> Source<'a, A> {
         then: impl FnOnce(&Source<'_, A>, &[usize]) -> R,
     ) -> R {
         let mut axes = (List::new(), List::new());
-        let inputs = &self.inputs.in_order(shape, order, part, &mut axes);
+        let inputs = &self.inputs.permuted(shape, order, part, &mut axes);
         let mut shape = List::<usize, 8>::new();
         for &axis in order {
             shape.push(part[axis].1);
@@ -107,7 +107,7 @@ impl<'a, A: Clone> Source<'a, A> {
     pub(crate) fn as_slice(&self) -> Option<&'a [A]> {
         let len = self.is_stored().then(|| self.inputs().standard_len(0))??;
         // SAFETY: The elements are contiguous, as was just checked. The constructors of sources take arrays of this type, and
-        // `in_order` makes parts of these.
+        // `permuted` makes parts of these.
         Some(unsafe { slice::from_raw_parts(self.inputs().at[0].cast(), len) })
     }
 
@@ -131,7 +131,7 @@ impl<'a, A: Clone> Source<'a, A> {
         (block.steps.len, block.steps.strides) = (len, inputs.info.sizes.map(usize::cast_signed));
         // SAFETY: The loops have the types of the inputs, whose elements the block leads to, as was just checked. They write the result.
         unsafe {
-            self.element_loops().rows(&block);
+            self.element_loops().visit(&block);
             Some(result.assume_init())
         }
     }

@@ -89,7 +89,7 @@ pub(crate) fn products_into<T: LinalgScalar, D: Dimension, D2: Dimension, E: Dim
         Way::Sums if axes == [1, 1, 2] && a.ndim() == 1 => sum(out, (a, &turned(b.view())), &workers.terms),
         _ => {
             let (a, b) = (a.view().into_dyn(), b.view().into_dyn());
-            Products { out: out.view_mut().into_dyn(), a, b, axes, is_turned: false }.compute(way, workers);
+            Batched { out: out.view_mut().into_dyn(), a, b, axes, is_turned: false }.compute(way, workers);
         }
     }
 }
@@ -158,7 +158,7 @@ fn are_joined<T: LinalgScalar>(shapes: [&[usize]; 2], axes: [usize; 3], sides: [
 ///
 /// Not exported; public because a hidden method of a public trait returns it.
 pub struct Workers<T> {
-    both: for<'m> fn([Products<'m, T>; 2], Way<T>, &Self),
+    both: for<'m> fn([Batched<'m, T>; 2], Way<T>, &Self),
     count: usize,
     terms: Terms<T>,
 }
@@ -166,7 +166,7 @@ pub struct Workers<T> {
 impl<T: LinalgScalar> Workers<T> {
     /// The calling thread.
     pub(crate) fn serial() -> Self {
-        let both = |[first, second]: [Products<'_, T>; 2], way, workers: &Self| {
+        let both = |[first, second]: [Batched<'_, T>; 2], way, workers: &Self| {
             first.compute(way, workers);
             second.compute(way, workers);
         };
@@ -178,7 +178,7 @@ impl<T: LinalgScalar> Workers<T> {
     where
         T: Send + Sync,
     {
-        let both = |[first, second]: [Products<'_, T>; 2], way, workers: &Self| {
+        let both = |[first, second]: [Batched<'_, T>; 2], way, workers: &Self| {
             in_two(|| first.compute(way, workers), || second.compute(way, workers));
         };
         Self { both, count: count(), terms: MapReduce::new(Times, Plus).on(Threads::new()) }
@@ -191,7 +191,7 @@ impl<T: LinalgScalar> Workers<T> {
 }
 
 /// An output and its two operands, with the numbers of their base axes.
-struct Products<'m, T> {
+struct Batched<'m, T> {
     out: ArrayViewMutD<'m, T>,
     a: ArrayViewD<'m, T>,
     b: ArrayViewD<'m, T>,
@@ -200,7 +200,7 @@ struct Products<'m, T> {
     is_turned: bool,
 }
 
-impl<'m, T: LinalgScalar> Products<'m, T> {
+impl<'m, T: LinalgScalar> Batched<'m, T> {
     /// Computes them by this way, or as halves that take it.
     fn compute(mut self, way: Way<T>, workers: &Workers<T>) {
         match way {
@@ -215,7 +215,7 @@ impl<'m, T: LinalgScalar> Products<'m, T> {
                 if self.a.len() + self.b.len() + self.out.len() <= 8 * LIBRARY_MULTIPLICATIONS =>
             {
                 let (a, b) = (contiguous(&self.a), contiguous(&self.b));
-                let of = |out| Products { out, a: a.view(), b: b.view(), ..self };
+                let of = |out| Batched { out, a: a.view(), b: b.view(), ..self };
                 if self.out.is_standard_layout() {
                     return of(self.out).packed(multiply);
                 }

@@ -4,19 +4,19 @@
 #![forbid(unsafe_code)]
 
 use super::fold::fold;
-use crate::kernel::map::{near_loop, visit_nest};
+use crate::kernel::map::{near_loop, visit_halves};
 use crate::kernel::memory::{BLOCK_BYTES, List, Scratch, SliceVec, Slots};
-use crate::kernel::nest::{Dropped, ErasedNest, Loop, NARROW, Nest, Reduction, Way, is_worth_halving};
+use crate::kernel::nest::{BlockWay, Dropped, ErasedNest, Loop, NARROW, Nest, Reduction, is_worth_halving};
 use crate::kernel::threads::GRAIN;
 
 /// The loop to halve until a nest that has no outputs is one block; `None` if it is one, and then no input is to be copied.
-pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, A>>, way: Way) -> Option<usize> {
+pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, A>>, way: BlockWay) -> Option<usize> {
     let loops = nest.loops();
     // a reduction that may end early is halved down to blocks, along every loop
     let may_end = nest.source().fold().are_final(&[]);
     let summed = match way {
-        Way::Panels(rows) if loops[rows.place].len > rows.most_steps() => return Some(rows.place),
-        Way::Panels(rows) if !may_end => Some(rows.place),
+        BlockWay::Panels(rows) if loops[rows.place].len > rows.most_steps() => return Some(rows.place),
+        BlockWay::Panels(rows) if !may_end => Some(rows.place),
         _ => None,
     };
     let grain = if may_end { BLOCK_BYTES / 2 } else { GRAIN };
@@ -29,14 +29,14 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, A>>, way: W
 }
 
 /// Whether a block has room for the elements, or for what is left of them once they are combined along the sum loop.
-fn fits_block(loops: &[Loop], way: Way, size: usize) -> bool {
+fn fits_block(loops: &[Loop], way: BlockWay, size: usize) -> bool {
     let most = BLOCK_BYTES / size;
     let elements = lengths(loops, way).map(|axis| axis.0).fold(1, usize::saturating_mul);
     let may_be_outer = match way {
         // elements in place may be more. Measured on 2026-11-28 on Zen 4: half of it takes 1.6 times as long for sums of 6 axes over 1, 3 and 5
-        Way::InPlace => return elements <= 8 * most,
-        Way::Panels(rows) => rows.place > 0,
-        Way::Buffer => true,
+        BlockWay::InPlace => return elements <= 8 * most,
+        BlockWay::Panels(rows) => rows.place > 0,
+        BlockWay::Buffer => true,
     };
     // with an outer reduced loop, most of the elements would be copied for sums that are as fast in two blocks
     let inner = loops.first().filter(|l| may_be_outer && !l.kept).map_or(0, |l| elements / l.len);
@@ -60,17 +60,17 @@ pub(super) fn halved_loop(
 }
 
 /// The lengths of loops once elements are combined along the sum loop, and whether they are kept.
-fn lengths(loops: &[Loop], way: Way) -> impl Iterator<Item = (usize, bool)> {
+fn lengths(loops: &[Loop], way: BlockWay) -> impl Iterator<Item = (usize, bool)> {
     loops.iter().enumerate().map(move |(place, l)| match way {
-        Way::Panels(rows) if rows.place == place => (rows.sums, l.kept),
+        BlockWay::Panels(rows) if rows.place == place => (rows.sums, l.kept),
         _ => (l.len, l.kept),
     })
 }
 
 /// The results of a block whose elements are combined in this way, in `memory`.
-pub(super) fn results<'m, A: Clone>(
+pub(super) fn reduce_block<'m, A: Clone>(
     block: Nest<'_, Reduction<'_, A>>,
-    way: Way,
+    way: BlockWay,
     memory: &'m mut Scratch,
 ) -> SliceVec<'m, A> {
     let (source, mut shape) = (block.source(), BlockShape::new());
@@ -83,12 +83,12 @@ pub(super) fn results<'m, A: Clone>(
         fold(source.fold(), &shape, elements, &mut results, &mut scratch);
         results
     };
-    if let (Way::InPlace, Some(elements)) = (way, block.in_place()) {
+    if let (BlockWay::InPlace, Some(elements)) = (way, block.in_place()) {
         return fold_to(elements, memory.vec(room));
     }
     let mut elements = memory.vec(len + if is_reduced { room } else { 0 });
     elements.filled(len, |slots| match way {
-        Way::Panels(_) => block.combine_to(slots),
+        BlockWay::Panels(_) => block.combine_to(slots),
         _ => fill(block, slots),
     });
     if !is_reduced {
@@ -105,7 +105,7 @@ pub(super) fn results<'m, A: Clone>(
 #[inline]
 pub(crate) fn fill<'n, A: Clone>(nest: Nest<'n, Reduction<'n, A>>, slots: Slots<'n, A>) {
     let nest = nest.map_to(slots);
-    if nest.is_copy() { nest.copy() } else { visit_nest(nest) }
+    if nest.is_copy() { nest.copy() } else { visit_halves(nest) }
 }
 
 /// The room that [`fold`] needs for `len` elements beside the results.

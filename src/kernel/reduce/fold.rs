@@ -182,13 +182,13 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             1 => to.extend(elements),
             // the compiler vectorises across short lanes of constant length, by shuffles
             ..=8 if const { !O::IS_INLINED } => to.extend_by_groups(elements, len, op, pairs),
-            2 => to.extend_by_groups(elements, 2, op, group::<A, O, 2>),
-            3 => to.extend_by_groups(elements, 3, op, group::<A, O, 3>),
-            4 => to.extend_by_groups(elements, 4, op, group::<A, O, 4>),
-            5 => to.extend_by_groups(elements, 5, op, group::<A, O, 5>),
-            6 => to.extend_by_groups(elements, 6, op, group::<A, O, 6>),
-            7 => to.extend_by_groups(elements, 7, op, group::<A, O, 7>),
-            8 => to.extend_by_groups(elements, 8, op, group::<A, O, 8>),
+            2 => to.extend_by_groups(elements, 2, op, pairs_of::<A, O, 2>),
+            3 => to.extend_by_groups(elements, 3, op, pairs_of::<A, O, 3>),
+            4 => to.extend_by_groups(elements, 4, op, pairs_of::<A, O, 4>),
+            5 => to.extend_by_groups(elements, 5, op, pairs_of::<A, O, 5>),
+            6 => to.extend_by_groups(elements, 6, op, pairs_of::<A, O, 6>),
+            7 => to.extend_by_groups(elements, 7, op, pairs_of::<A, O, 7>),
+            8 => to.extend_by_groups(elements, 8, op, pairs_of::<A, O, 8>),
             16.. if const { O::IS_FINAL.is_some() } => to.extend_by_groups(elements, len, op, until_final),
             // two vectors, of which a short lane fills one
             64.. if const { size_of::<A>() == 1 } => to.extend_by_groups(elements, len, op, lane::<A, O, 64>),
@@ -301,7 +301,7 @@ fn add_each<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
 
 /// The result of a group of `N` elements: pairs are combined, then pairs of their results, and so on.
 #[inline(always)]
-fn group<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
+fn pairs_of<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A {
     let mut results: [A; N] = elements.first_chunk().expect("a group of `N` elements").clone();
     let mut len = N;
     while len > 1 {
@@ -315,7 +315,7 @@ fn group<A: Clone, O: Operation<A>, const N: usize>(op: O, elements: &[A]) -> A 
     results[0].clone()
 }
 
-/// [`group`] of any number of elements from two on, in the same order.
+/// [`pairs_of`] of any number of elements from two on, in the same order.
 fn pairs<A: Clone, O: Operation<A>>(op: O, elements: &[A]) -> A {
     let (first, second) = elements.split_at(elements.len().next_power_of_two() / 2);
     // not a call for each element, which would double the time of short lanes

@@ -18,10 +18,10 @@ mod fold;
 #[cfg(test)]
 pub(crate) use block::fill;
 
-use block::{BlockShape, halved_loop, place_to_halve, push_axes, results, scratch_len};
+use block::{BlockShape, halved_loop, place_to_halve, push_axes, reduce_block, scratch_len};
 use fold::fold;
 
-use super::map::{visit_large, visit_shape};
+use super::map::{visit, visit_nest};
 use super::memory::{BLOCK_BYTES, COPIES_BYTES, Reserved, STACK_BYTES, Scratch};
 use super::nest::{
     Cloned, Compiled, DenseAxes, Dropped, ErasedNest, Fold, FoldLoops, InputSet, Inputs, Job, Nest, Output,
@@ -143,11 +143,11 @@ fn reduce<A: Clone>(job: Job<'_, A>) {
     }
     let (slice, is_map) = (source.as_slice(), len == job.out_shape().iter().product());
     let visited = job.visit_few(slice.is_some()).or_else(|job| match slice {
-        _ if is_map && source.join().is_none() => job.into_pass().map(visit_large),
+        _ if is_map && source.join().is_none() => job.into_pass().map(visit_nest),
         Some(elements) if are_at_most(BLOCK_BYTES) => fold_slice(job, elements),
         // for fewer elements, to arrange the nest takes longer than to read gaps
         _ if are_at_most(STACK_BYTES) => reduce_in_order(job),
-        _ if are_at_most(BLOCK_BYTES) && source.inputs().are_dense() => reduce_in_order(job),
+        _ if are_at_most(BLOCK_BYTES) && source.inputs().are_in_standard_layout() => reduce_in_order(job),
         _ => Err(job),
     });
     visited.unwrap_or_else(reduce_nest);
@@ -161,7 +161,7 @@ fn store_few<A: Clone>(job: Job<'_, A>) {
     let axes = DenseAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
     let mut results = scratch.vec::<A>(axes.len);
     let results = results.filled(axes.len, |slots| reduce(job.filling(slots, &axes)));
-    visit_shape(job.store(&Inputs::contiguous(results, &axes)));
+    visit(job.store_pass(&Inputs::contiguous(results, &axes)));
 }
 
 /// Folds the elements of a slice in the order of the shape, if it is that of slots.
@@ -182,7 +182,7 @@ fn reduce_in_order<A: Clone>(job: Job<'_, A>) -> Result<(), Job<'_, A>> {
     let mut erased = ErasedNest::new();
     job.in_order(&mut erased).map(|(slots, nest)| {
         let way = nest.way();
-        slots.append(|to| to.extend(&results(nest, way, &mut Scratch::new())));
+        slots.append(|to| to.extend(&reduce_block(nest, way, &mut Scratch::new())));
     })
 }
 
@@ -191,45 +191,45 @@ fn reduce_nest<A: Clone>(job: Job<'_, A>) {
     let mut erased = ErasedNest::new();
     let Some(mut nest) = job.nest(&mut erased) else { return };
     nest.arrange(1);
-    store(nest, &mut Scratch::new());
+    store_halves(nest, &mut Scratch::new());
 }
 
 /// Stores the results of a nest: of halves of its kept loops, until the results of a half fit into a block. `memory` is for a block.
-fn store<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) {
+fn store_halves<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) {
     let kept = nest.loops().iter().filter(|l| l.kept).map(|l| l.len);
     if kept.fold(1, usize::saturating_mul) <= BLOCK_BYTES / size_of::<A>() {
         return store_block(nest, memory);
     }
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
-        return run_copied(nest, copied, memory, store);
+        return reduce_copied(nest, copied, memory, store_halves);
     }
     let place = halved_loop(&nest, &|place| nest.loops()[place].kept, None).expect("a kept loop");
-    nest.run_halves(place, memory, store, |_, ()| false);
+    nest.run_halves(place, memory, store_halves, |_, ()| false);
 }
 
 /// Stores the results of a nest. They fit into a block.
 #[inline(never)]
 fn store_block<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) {
     let (nest, mut erased) = (nest.with_long_rows(), ErasedNest::new());
-    let inputs = nest.inputs(&mut erased).turned();
+    let inputs = nest.without_output(&mut erased).turned();
     let way = inputs.way();
     // most often, all is one block, whose results need no `Vec`
     if place_to_halve(&inputs, way).is_none() {
-        return nest.store_results(&results(inputs, way, memory));
+        return nest.store_results(&reduce_block(inputs, way, memory));
     }
-    nest.store_results(&reduce_half(inputs, memory));
+    nest.store_results(&reduce_halves(inputs, memory));
 }
 
 /// The results of a nest without outputs, in the order of its kept loops.
-fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) -> Vec<A> {
+fn reduce_halves<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch) -> Vec<A> {
     if let (copied, 1..=COPIES_BYTES) = nest.to_copy() {
-        return run_copied(nest, copied, memory, reduce_half);
+        return reduce_copied(nest, copied, memory, reduce_halves);
     }
     let way = nest.way();
-    let Some(place) = place_to_halve(&nest, way) else { return results(nest, way, memory).to_vec() };
+    let Some(place) = place_to_halve(&nest, way) else { return reduce_block(nest, way, memory).to_vec() };
     let (is_kept, op) = (nest.loops()[place].kept, nest.source().fold());
     let [mut results, others] =
-        nest.run_halves(place, memory, reduce_half, |op, results| op.are_final(results));
+        nest.run_halves(place, memory, reduce_halves, |op, results| op.are_final(results));
     if is_kept {
         results.extend(others);
     } else {
@@ -240,7 +240,7 @@ fn reduce_half<A: Clone>(nest: Nest<'_, Reduction<'_, A>>, memory: &mut Scratch)
 
 /// Runs a nest that reads copies of some inputs.
 #[inline(never)]
-fn run_copied<'a, A: Clone, R>(
+fn reduce_copied<'a, A: Clone, R>(
     nest: Nest<'_, Reduction<'a, A>>,
     copied: InputSet,
     memory: &mut Scratch,
