@@ -25,7 +25,7 @@
 //!
 //! The guide's chapter on [libraries](crate::guide::libraries) writes an engine with them. [`FusedOperands`] and
 //! [`AsArrayRef`] are supertraits of others. To accept any kind of array, use an extension trait as the bound, such as
-//! `X: Reduce<A, D>`. Only this crate implements them: all are sealed, or are implemented for every type that fits.
+//! `X: Reduce<A, D>`. Only this crate implements them: each is sealed, or implemented for every type that fits.
 //!
 //! # Examples
 //! ```

@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! Each cell of a view reads the element of its colour. The framed cells are the array itself, the others repeat it:
+//! A cell of a view has the colour of the element that it reads. Framed cells are the array itself, the others repeat it:
 //!
 #![doc = include_str!("guide/broadcast_to_match.svg")]
 //!
@@ -39,7 +39,7 @@
 //!    ^ axis 0: sizes 3 and 2, expected equal sizes or 1
 //! ```
 //!
-//! A view costs some nanoseconds. `a * row + column`, written to an existing array of 256×256 `f32`, takes
+//! A view costs a few nanoseconds. `a * row + column`, written to an existing array of 256×256 `f32`, takes
 //! 5.7 µs with [`broadcast_apply`](broadcast_apply()) and 41 µs with ndarray's `Zip`. [`guide::speed`] has more.
 //!
 //! # Add it
@@ -75,7 +75,7 @@
 //! | sum, average, find extremes | [`x.sum_axes(axes)`](Reduce::sum_axes), [`mean_axes`](Reduce::mean_axes), [`max_axes`](Reduce::max_axes), [`argmax_axes`](Reduce::argmax_axes), [`reduce_axes`](Reduce::reduce_axes). All axes are `..`; with [`keepdims(axes)`](keepdims()) they stay with size 1 |
 //! | sum a gradient back | [`delta.sum_to(&x)`](Reduce::sum_to), [`delta.add_sum_to(&mut gradient)`](Reduce::add_sum_to); also [`mean_to`](Reduce::mean_to), [`max_to`](Reduce::max_to), [`min_to`](Reduce::min_to), [`reduce_to`](Reduce::reduce_to) |
 //! | sum the results of a closure | [`fused((&x, &y), f)`](fused()), then any reduction |
-//! | find variances, and whether elements hold | [`x.var_axes(axes, ddof)`](Reduce::var_axes), [`std_axes`](Reduce::std_axes), [`mean_var_axes`](Reduce::mean_var_axes), [`mask.any_axes(axes)`](Reduce::any_axes), [`all_axes`](Reduce::all_axes), or for how many [`count_axes`](Reduce::count_axes) |
+//! | find variances, or whether elements are true | [`x.var_axes(axes, ddof)`](Reduce::var_axes), [`std_axes`](Reduce::std_axes), [`mean_var_axes`](Reduce::mean_var_axes), [`mask.any_axes(axes)`](Reduce::any_axes), [`all_axes`](Reduce::all_axes), or for how many [`count_axes`](Reduce::count_axes) |
 //! | get a number | [`fused((&a, &b), f).sum()`](Totals::sum), [`mean`](Totals::mean), [`max`](Totals::max), [`min`](Totals::min), [`var`](Totals::var), [`std`](Totals::std), [`any`](Totals::any), [`all`](Totals::all), [`count`](Totals::count), [`reduce`](Totals::reduce) |
 //! | find distances | the recipes for [distances](guide::recipes#distances-of-all-pairs) |
 //!
@@ -93,16 +93,16 @@
 //! # Errors
 //!
 //! Each call that can fail returns a [`BroadcastError`]. It is one line that names the operation, the shapes, the axis, the
-//! sizes and the rule; `{error:#}` draws it as above. Shapes are checked before elements are written, so an error changes
-//! nothing. Programs match on [`error.kind()`](BroadcastError::kind). The [`prelude`](prelude#panics) says what a panic of a
-//! closure or of `+` leaves.
+//! sizes and the rule; `{error:#}` draws it as above. Shapes are checked before elements are written, so a call that fails
+//! changes nothing. Programs match on [`error.kind()`](BroadcastError::kind). The [`prelude`](prelude#panics) says what is
+//! left after a panic of a closure or of `+`.
 //!
 //! # Features
 //!
 //! - `std` (default) selects loops by the CPU (AVX2 on x86-64). Without it the crate is `no_std`, needs `alloc`,
 //!   and has no [`std_axes`](Reduce::std_axes): take the roots of [`var_axes`](Reduce::var_axes) yourself.
-//! - `partial`: the module [`partial`] has shapes with unknown sizes, for programs that check shapes before they have the arrays.
-//!   It makes the crate's build a third longer.
+//! - `partial` adds the module [`partial`]: shapes with unknown sizes, for programs that check shapes before they have
+//!   arrays. The crate then takes a third longer to build.
 //! - `rayon`: `.par()` uses several threads. Without it, the calling thread does the work.
 //!
 //! # Versions

@@ -13,14 +13,14 @@
 //! |---|---|---|
 //! | `x.broadcast_to([n, -1])` with `n: usize` | `x.broadcast_to((n, -1))` | the integers of a Rust array have one type |
 //! | `let b = x.t().batch::<Ix2>()?;` | `let b = x.t().into_batch::<Ix2>()?;` | `batch` borrows the view, which is gone after this line |
-//! | `x.t().broadcast_to(…)` | `x.t().into_broadcast_to(…)` | the same |
+//! | `x.t().broadcast_to(…)` | `x.t().into_broadcast_to(…)` | as above |
 //! | `m.matmul(&w)` of a batch `m` and an array `w` | `m.matmul(&w.batch::<Ix2>()?)` | a batch says how many axes its base has |
 //! | `x.dot(&w)` with an `x` of three axes or more | `x.matmul(&w)`, or `x.matvec(&v)` | ndarray's `dot` multiplies one matrix; the error is an "overflow" |
 //! | `x.sum_axes(0, keepdims)`, `x.sum_axes(0, true)` | `x.sum_axes(keepdims(0))` | the axes say whether they stay |
 //! | `broadcast_apply((&mut p, &mut m), &g, …)` | `broadcast_apply2(&mut p, &mut m, &g, …)` | each output is an argument |
 //! | `x.sum_axes(..)? > 3.0`, `let s: f64 = x.sum_axes(..)?;` | `x.sum_axes(..)?.into_scalar() > 3.0`, or ndarray's `x.sum()` | over all axes, the result is an array without axes, which holds one number |
 //! | `m.batch::<Ix2>()?.map(f)` | `m.batch::<Ix2>()?.zip_map((), shape, f)` | a batch is not an iterator: `f` gets a view of each base and the part of the result to write, of this `shape` |
-//! | `einsum("ij,jk->ik", …)` | `matmul`, or `fused(…).sum_axes(…)` | which axes are summed is checked when it compiles |
+//! | `einsum("ij,jk->ik", …)` | `matmul`, or `fused(…).sum_axes(…)` | the compiler checks which axes are summed |
 //!
 //! For these, it proposes a method that does something else, and most of its proposals compile:
 //!
@@ -54,10 +54,9 @@
 //!
 //! # Panics
 //!
-//! A panic of a closure, of `+` or of `clone` passes through a call. It leaves operands that are borrowed as they were. In an
-//! existing output, each element has its old value or its new one, never a third: those that were stored before the panic
-//! are new. A closure that gets `&mut` to an element or to a base leaves there what it wrote. A new array that
-//! was being filled may leak its elements.
+//! A panic of a closure, of `+` or of `clone` passes through a call. Borrowed operands stay as they were. In an existing
+//! output, elements that were stored before the panic have their new values, all others their old ones. If a closure gets
+//! `&mut` to an element or to a base, its writes remain. A new array that was being filled may leak its elements.
 
 pub use crate::batch::{BatchAxes, IntoBatch, Products};
 pub use crate::map::{IntoBroadcastMap, Materialize, ParOperands};

@@ -9,7 +9,7 @@ use core::fmt::Debug;
 use ndarray::{ArrayD, ArrayView2, ArrayViewD, Axis, Ix2, LinalgScalar, Zip, stack};
 use std::string::ToString;
 
-/// Up to three axes, of which one reaches the widths of panels and their tails.
+/// Up to three axes; one reaches the widths of panels and their tails.
 fn shape(random: &mut Random) -> Vec<usize> {
     let mut shape: Vec<usize> = (0..=random.below(3)).map(|_| 1 + random.below(3)).collect();
     let axis = random.below(shape.len());

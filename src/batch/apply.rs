@@ -60,10 +60,10 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     ///
     /// # Shapes
     /// The last axes of `out` are the base of the result; the joint batch shape goes to its batch, which is never
-    /// stretched and may have more axes. `out` may have any layout. Element-wise operations allocate nothing for up to
-    /// 6 axes of fixed rank or 4 of dynamic rank, nor do products of contiguous operands into a contiguous `out`, but for
-    /// some bytes where there are more than 64 terms and what `ndarray::linalg` allocates. Others copy some rows at
-    /// a time, and the smaller matrix of a large product whole, if it is not contiguous.
+    /// stretched and may have more axes. `out` may have any layout. Element-wise operations allocate nothing for up to 6 axes
+    /// of fixed rank or 4 of dynamic rank. Products of contiguous operands into a contiguous `out` allocate a few bytes for
+    /// more than 64 terms, and whatever `ndarray::linalg` allocates. Others copy a few rows at a time; a large product copies
+    /// its smaller matrix whole if that is not contiguous.
     ///
     /// # Errors
     /// In this order, and an error leaves `out` unchanged:

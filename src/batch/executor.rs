@@ -24,7 +24,7 @@ pub trait Executor<T, A, A2>: Copy {
     #[doc(hidden)]
     fn threads(self) -> Option<Threads<T, (A, A2)>>;
 
-    /// What computes parts of products.
+    /// The threads that compute parts of products.
     #[doc(hidden)]
     fn workers(self) -> Workers<T>
     where

@@ -209,8 +209,8 @@ macro_rules! of_batches {
 /// Products of matrices and vectors: the last two axes of an array are a matrix, or its last axis is a vector. All other axes
 /// are the batch, which broadcasts.
 ///
-/// Methods of every kind of array, and of [`par`](crate::Reduce::par) of it, for several threads. They are those of
-/// [`batch`](crate::BatchAxes::batch) with the bases that each product needs, which also has products into existing arrays
+/// Methods of every kind of array, and of [`par`](crate::Reduce::par) of it, for several threads. They equal those of
+/// [`batch`](crate::BatchAxes::batch) with the bases that each product needs; a batch also has products into existing arrays
 /// and operations on other bases.
 ///
 /// ```
@@ -224,7 +224,7 @@ macro_rules! of_batches {
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
-/// A product has the type of its elements, as in NumPy, and so has each partial sum: of `i8`, they overflow as Rust's `+` and `*`
+/// A product and its partial sums have the type of the elements, as in NumPy. In `i8`, they overflow as Rust's `+` and `*`
 /// do, with a panic in a debug build and silently in a release build. Convert both factors first:
 ///
 /// ```

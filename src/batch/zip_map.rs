@@ -9,8 +9,8 @@ use crate::shape::{BatchShape, batch_ndim, check_batches_into, sizes};
 use ndarray::{Array, ArrayRef, ArrayView, ArrayViewMut, Dimension};
 
 impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
-    /// Applies a closure to the bases of this batch and of the others: none, which is `()`, one other batch, or a tuple of two,
-    /// with the batches broadcast.
+    /// Broadcasts this batch and the others, and applies a closure to the bases. The others are `()` for none, one batch, or
+    /// a tuple of two.
     ///
     /// `f` takes a view of each base, in this order, and then a mutable view of the result's base: with one other batch, it
     /// is `FnMut(ArrayView<A, B>, ArrayView<A2, B2>, ArrayViewMut<O, R>)`. After [`par`](Self::par), it is `Fn` and `Sync`.
@@ -86,7 +86,7 @@ impl<A, D: Dimension, B: Dimension, X> Batch<'_, A, D, B, X> {
     }
 
     /// [`zip_map`](Self::zip_map) into an existing array: `f` gets mutable views of its bases, with their present elements.
-    /// The other batches are one or a tuple of two, as there.
+    /// The other batches are one, or a tuple of two.
     ///
     /// # Shapes
     /// The base of `out` has as many axes as the last argument of `f`, whose type must be stated:

@@ -1,4 +1,4 @@
-//! The error of a broadcast: one word long, with a message and a picture.
+//! The error of a broadcast: a pointer to its parts, with a message and a picture.
 
 mod builder;
 pub(crate) mod caller;
@@ -32,11 +32,11 @@ pub(crate) type Result<T, E = BroadcastError> = core::result::Result<T, E>;
 /// - with `*` at the axes that `broadcast_axes` and sums name;
 /// - with each size of the array at its axis of the target, for `broadcast_in_dim`.
 ///
-/// A text that cannot be read has a line of its own, with a caret under the first character that does not fit.
+/// If a text cannot be read, it has a line of its own, with a caret under the first character that does not fit.
 ///
 /// If there is nothing to align, or the picture would be far larger than the message, `{:#}` prints the
-/// message too. An error is one word long, and every error is found before anything is changed.
-/// Errors are equal if they print the same.
+/// message too. An error has the size of a pointer, and is found before anything is changed. Errors are equal if they print
+/// the same.
 ///
 /// # Examples
 /// ```

@@ -28,8 +28,8 @@
 ///
 /// # In pictures
 ///
-/// Each cell has the colour of the element that it reads. A frame shows where the element stands, a dashed arrow which
-/// axes repeat it. `cargo run --example figures` draws these pictures from real views.
+/// Each cell has the colour of the element that it reads. A frame shows the element itself, a dashed arrow the axes that
+/// repeat it. `cargo run --example figures` draws these pictures from real views.
 ///
 /// Two arrays match each other, aligned at the right; axes of size 1 and missing axes stretch:
 #[doc = include_str!("broadcast_to_match.svg")]
@@ -43,7 +43,7 @@
 /// Placed axes: axis 0 of the array becomes axis 2 of the result, axis 1 becomes axis 0:
 #[doc = include_str!("broadcast_in_dim.svg")]
 ///
-/// Batches are broadcast, their bases (matrices of `x`, vectors of `y`) stay as they are:
+/// Batches are broadcast; their bases (matrices of `x`, vectors of `y`) stay as they are:
 #[doc = include_str!("batch_broadcast.svg")]
 pub mod families {}
 
@@ -51,8 +51,8 @@ pub mod families {}
 ///
 /// # In a picture
 ///
-/// Each number of `delta` is added to the gradient of the element of its colour, which
-/// [stood in its place](crate::guide::families#in-pictures):
+/// Each number of `delta` is added to the gradient of the element of its colour: the one that the
+/// [view](crate::guide::families#in-pictures) has there.
 #[doc = include_str!("sum_to.svg")]
 pub mod gradients {}
 

@@ -42,7 +42,7 @@ use ndarray::{ArrayRef, Dimension};
 /// # Ok::<(), ndarray_broadcast::BroadcastError>(())
 /// ```
 ///
-/// There is one output, and no tuple of them. [`broadcast_apply2`](crate::broadcast_apply2()) and
+/// The output is one array, not a tuple. [`broadcast_apply2`](crate::broadcast_apply2()) and
 /// [`broadcast_apply3`](crate::broadcast_apply3()) write to several:
 /// ```compile_fail,E0308
 /// # use ndarray_broadcast::broadcast_apply;

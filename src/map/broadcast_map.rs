@@ -17,7 +17,7 @@ use ndarray::{Array, Dimension};
 ///
 /// The axes of the result have the same order in memory as those of the operands, so operands in F order give
 /// F order. If the operands disagree about the order of two axes, or none of them has a stride along both, the two
-/// are in row-major order. A [recipe](crate::guide::recipes#a-result-in-c-order) makes a result in C order of any operands.
+/// are in row-major order. A [recipe](crate::guide::recipes#a-result-in-c-order) makes a result in C order from any operands.
 ///
 /// If `f` panics, the elements computed so far are leaked, not dropped.
 ///
@@ -60,7 +60,7 @@ use ndarray::{Array, Dimension};
 ///     ndarray_broadcast::broadcast_map((x, m), |x, m| x - m).unwrap()
 /// }
 /// ```
-/// A method such as `f64::max` takes values, too, so that it is no closure of its own:
+/// A method such as `f64::max` takes values too, so it needs a closure around it:
 /// ```compile_fail,E0631
 /// # let (x, y) = (ndarray::array![1.0, 5.0], ndarray::array![3.0]);
 /// ndarray_broadcast::broadcast_map((&x, &y), f64::max).unwrap();
@@ -82,9 +82,9 @@ use ndarray::{Array, Dimension};
 /// ```
 ///
 /// # Equivalents
-/// Julia's `f.(a, row, column)`; `numpy.frompyfunc` with the speed of a ufunc. `ndarray::Zip` with
-/// `map_collect` after `broadcast` of each operand, for equal operands. The closure is `where`, `clip`, `maximum`,
-/// `addcmul` or any other element-wise function.
+/// Julia's `f.(a, row, column)`; `numpy.frompyfunc` with the speed of a ufunc. `ndarray::Zip` with `map_collect`, after
+/// `broadcast` of each operand to the joint shape. The closure is `where`, `clip`, `maximum`, `addcmul` or any other
+/// element-wise function.
 #[doc(alias("Zip", "azip", "map_collect", "maximum", "minimum", "addcmul"))]
 // `Result<Array<R, O::Dim>>` makes the compiler report a wrong operand twice.
 pub fn broadcast_map<O: MapOperands<F, R, Dim = D>, F, R, D: Dimension>(

@@ -170,8 +170,8 @@ type Items<'r, O> = <<O as FusedOperands>::Elems as Elements>::Refs<'r>;
 /// An element of each further output, whose types are `M`, and of each operand.
 type ItemsBehind<'r, O, M> = <<<O as FusedOperands>::Elems as Behind<M>>::All as Elements>::Refs<'r>;
 
-/// A closure that takes an element of each of the operands `O`, after one of each output if it is a [`Visit`]. The further ones have
-/// elements `M`.
+/// A closure that takes an element of each of the operands `O`; a [`Visit`] takes one of each output first. Further outputs
+/// have elements `M`.
 pub(crate) struct Closure<O, F, M = ()>(F, PhantomData<fn(O, M)>);
 
 impl<R, F, O: MapOperands<F, R>> MapElement<R, O::Elems> for Closure<O, F> {

@@ -25,12 +25,12 @@ pub trait IntoBroadcastMap<A, D: Dimension>: AsArrayRef<A, D> + Sized {
     #[doc(hidden)]
     fn into_array<E: Dimension>(self) -> Array<A, E>;
 
-    /// Applies `f` to references to the elements of the array, although it goes in by value, and of 1 to 5 further operands, all
-    /// stretched to their joint shape.
+    /// Applies `f` to the elements of the array, which goes in by value, and of 1 to 5 further operands, all stretched to
+    /// their joint shape.
     ///
     /// If the array already has the joint shape, it is overwritten and returned, provided that no other `ArcArray`
     /// shares its memory; for up to 6 axes nothing is allocated. Otherwise, the result is a new array, as with [`broadcast_map`].
-    /// It has the kind of the first array: an `ArcArray` gives an `ArcArray`.
+    /// It is of the same kind: an `ArcArray` gives an `ArcArray`.
     ///
     /// `f` is called once for each element of the result, with references, in the order that suits memory. If it
     /// panics, the array is lost.

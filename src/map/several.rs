@@ -10,7 +10,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// [`broadcast_apply`](crate::broadcast_apply()) with two outputs: calls `f` with every element of both and the corresponding
 /// elements of 1 to 5 operands, each stretched to the shape of the outputs.
 ///
-/// One pass over memory, such as that of an optimizer over its parameters and their momenta; on several threads with
+/// One pass over memory, as an optimizer makes over its parameters and their momenta; on several threads with
 /// [`.par()`](crate::ParOperands::par) after the operands. `f` may read, overwrite or update both elements.
 ///
 /// # Shapes
@@ -117,10 +117,10 @@ where
     applied(first, Further::from((second, third)), operands, f)
 }
 
-/// [`broadcast_map`](crate::broadcast_map()) with two results: `f` returns a pair, and its parts are in two new arrays.
+/// [`broadcast_map`](crate::broadcast_map()) with two results: `f` returns a pair, whose parts go to two new arrays.
 ///
-/// One pass over 1 to 5 operands; on several threads with [`.par()`](crate::ParOperands::par) after them. The results replace default
-/// elements, so that nothing is lost if `f` panics.
+/// One pass over 1 to 5 operands; on several threads with [`.par()`](crate::ParOperands::par) after them. The results replace
+/// default elements, so nothing leaks if `f` panics.
 ///
 /// # Shapes
 /// As [`broadcast_map`](crate::broadcast_map()). Both arrays have the same order of axes in memory.
@@ -154,7 +154,7 @@ where
     D: Dimension,
 {
     let inputs = operands.inputs();
-    // all is reserved before elements without bytes, of any number, are made
+    // both before one is filled: elements without bytes may be of any number
     let (first, second) = (memory(&inputs)?, memory(&inputs)?);
     let mut first = first.filled(Some(&inputs.order()), R::default());
     let mut second = second.filled(Some(&inputs.order()), S::default());

@@ -1,4 +1,4 @@
-//! What inference and decisions answer: shapes, and checks for run time, when the sizes are known.
+//! The answers of inference and decisions: shapes, and checks for run time, when the sizes are known.
 
 use super::{Dim, PartialShape, Place, ShapeOp};
 use crate::error::{BroadcastError, Count, Result};
@@ -55,7 +55,7 @@ pub enum Check {
         /// The text of the signature.
         signature: String,
     },
-    /// An operation succeeds, whatever the size of its result as a whole. Some operands have an unknown number of axes.
+    /// An operation succeeds, if one ignores the size of its whole result. Some operands have an unknown number of axes.
     Succeeds {
         /// The operation.
         operation: ShapeOp<'static>,

@@ -1,4 +1,4 @@
-//! Shapes that leave each other's sizes as they are: branches, of which one is chosen, and ranks.
+//! Shapes that do not change each other's sizes: the branches of a choice, and ranks.
 
 use super::partial_shape::list;
 use super::{Dim, PartialShape};
@@ -8,8 +8,8 @@ use alloc::{vec, vec::Vec};
 /// The shape of a value that comes from one of several branches: the least specific of several shapes.
 ///
 /// # Shapes
-/// At least one. Each size is as exact as all branches allow, whatever their number: a size or a name that all have, else the
-/// smallest range that covers all. If the numbers of axes differ, or if a shape is `*`, the result is `*`.
+/// At least one. Each size is the size or name that all branches have, else the smallest range that covers all. If the
+/// numbers of axes differ, or if a shape is `*`, the result is `*`.
 ///
 /// # Errors
 /// [`NoOperands`](crate::ErrorKind::NoOperands) for no shapes at all.

@@ -77,8 +77,8 @@ impl PartialShape {
     /// Nothing is broadcast: 1 and 3 are two different sizes.
     ///
     /// # Shapes
-    /// As many axes in both, or `*`. A name keeps the range of its sizes: `n` and `2..5` give `n:2..5`. Of two names, the
-    /// first is kept; [`Names`] remembers that they are equal.
+    /// The same number of axes in both, or `*`. A name keeps the range of its sizes: `n` and `2..5` give `n:2..5`. Of two
+    /// names, the first is kept; [`Names`] remembers that they are equal.
     ///
     /// # Errors
     /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ;
@@ -108,8 +108,8 @@ impl Names {
     /// Combines two descriptions of the shape of `label`, and binds the names in them.
     ///
     /// # Shapes
-    /// As [`PartialShape::merge`]; `*` as the second shape learns the ranges of the names in the first. The result is
-    /// [resolved](Self::resolve), with their own names.
+    /// As [`PartialShape::merge`]; with `*` as the second shape, it learns the ranges of the names in the first. The result
+    /// is [resolved](Self::resolve).
     ///
     /// # Errors
     /// [`AxisCount`](crate::ErrorKind::AxisCount) where the numbers of axes differ; then, with the first axis at fault,

@@ -145,7 +145,7 @@ impl fmt::Display for Dim {
     }
 }
 
-/// A range of sizes, but not of all sizes; of at least two unless it is the range of a name.
+/// A range of sizes, but not of all: at least two, or those of a name.
 ///
 /// # Examples
 /// ```

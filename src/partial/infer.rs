@@ -13,8 +13,8 @@ use ndarray::{Dimension, IxDyn};
 /// The joint size of two axes.
 ///
 /// # Shapes
-/// The result has exactly the sizes that the operands allow. Only for names it may have more, because a `Dim` cannot
-/// restrict a name:
+/// The result has exactly the sizes that the operands allow. It may have more for names only, because a `Dim` cannot restrict
+/// a name:
 ///
 /// | | `3` | `1` | `?` | `2..5` | `0..4` | `n` |
 /// |---|---|---|---|---|---|---|
@@ -23,7 +23,7 @@ use ndarray::{Dimension, IxDyn};
 /// | `?` | `3` | `?` | `?` | `2..5` | `?` | `?` |
 /// | `0` | error | `0` | `0` | error | `0` | `0` |
 /// | `n` | `3` | `n` | `?` | `2..5` | `?` | `n` |
-/// More sizes are shapes of one axis, for [`infer_shapes`].
+/// For more than two sizes, pass shapes of one axis to [`infer_shapes`].
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where no two sizes go together;
@@ -55,13 +55,13 @@ pub fn infer_dim(a: Dim, b: Dim) -> Result<Dim> {
 /// The joint shape of two shapes.
 ///
 /// # Shapes
-/// Aligned at the right, a missing axis counting as 1; each axis as in [`infer_dim`]. Where one shape
-/// is `*`, so is the result: it may have more axes, and larger ones. A name is the same size on every
-/// axis: `nx0..5` with `3xn` gives `3x0..5`, because `n` is 1 or 3.
+/// Aligned at the right, a missing axis counting as 1; each axis as in [`infer_dim`]. If one shape is `*`, so is the result:
+/// it may have more axes, and larger sizes. A name is the same size on every axis: `nx0..5` with `3xn` gives `3x0..5`,
+/// because `n` is 1 or 3.
 ///
 /// # Errors
 /// [`Incompatible`](crate::ErrorKind::Incompatible) with the first axis where no sizes go
-/// together; [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+/// together; [`Overflow`](crate::ErrorKind::Overflow) where the smallest possible shape overflows.
 ///
 /// # Examples
 /// ```
@@ -123,8 +123,8 @@ pub(super) fn infer(operation: &ShapeOp<'_>, shapes: &[&PartialShape]) -> Result
 ///
 /// # Shapes
 /// The joint shape of the operands whose number of axes is known, as in [`infer_shapes`]; `None`
-/// if there is no such operand. An operand `*` is left out, although at run time it may have more axes
-/// or larger ones: [`infer_shapes`] and [`Plan`](super::Plan) do not take that risk.
+/// if there is no such operand. An operand `*` is left out, although at run time it may have more axes or larger sizes:
+/// [`infer_shapes`] and [`Plan`](super::Plan) do not take that risk.
 ///
 /// # Errors
 /// As [`infer_shape`], with the positions among all operands.
@@ -153,13 +153,13 @@ pub fn infer_result_shape<'p>(
     Ok(is_known.then_some(result))
 }
 
-/// The shape of an array that is broadcast to a target in which -1 keeps an axis as it is.
+/// The shape of an array that is broadcast to a target, where -1 keeps an axis as it is.
 ///
 /// # Shapes
 /// As [`resolve_target`](crate::resolve_target): aligned at the right, each axis of the array can be 1
 /// or of the target's size, or the target has -1 there, which keeps the axis's `Dim`. For an
-/// array `*`, -1 is an unknown size. The target has a type that
-/// [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes; for -1 together with names, see [`ShapeOp`].
+/// array `*`, -1 is an unknown size. The target is of any type that [`broadcast_to`](crate::BroadcastTo::broadcast_to) takes;
+/// for -1 together with names, see [`ShapeOp`].
 ///
 /// # Errors
 /// In this order:
@@ -167,7 +167,7 @@ pub fn infer_result_shape<'p>(
 /// [`TooFewAxes`](crate::ErrorKind::TooFewAxes) where the target has fewer axes than the array;
 /// [`PlaceholderOnNewAxis`](crate::ErrorKind::PlaceholderOnNewAxis) for a -1 where the array has no axis;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest possible shape overflows.
 ///
 /// # Examples
 /// ```
@@ -209,7 +209,7 @@ pub fn infer_target(shape: &PartialShape, target: impl TargetShape) -> Result<Pa
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis in anything but an [`AxisSet`](crate::AxisSet);
 /// [`AxisCount`](crate::ErrorKind::AxisCount) where the target has more or fewer axes than the array and `axes` together;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where no size is possible in both;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest possible shape overflows.
 ///
 /// # Examples
 /// ```
@@ -245,7 +245,7 @@ pub fn infer_axes(shape: &PartialShape, target: &PartialShape, axes: impl Axes) 
 /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the target does not have;
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis can be neither 1 nor of the target's size;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one.
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest possible shape overflows.
 ///
 /// # Examples
 /// ```
@@ -355,7 +355,7 @@ pub fn infer_sum<X: ReducedAxes<IxDyn>>(shape: &PartialShape, axes: X) -> Result
 /// [`TooManyAxes`](crate::ErrorKind::TooManyAxes) where the target has more axes than the array;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis of the target can be neither 1 nor of the array's size,
 /// the axis counted in the array;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one. Before `Incompatible`,
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest possible shape overflows. Before `Incompatible`,
 /// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
 ///
 /// # Examples
@@ -379,7 +379,7 @@ pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<Parti
     infer(&ShapeOp::SumTo, &[shape, target])
 }
 
-/// The shape of a sum that leaves axis `i` of the target where the array has axis `axes[i]`, the adjoint of placed axes.
+/// The shape of a sum whose axis `i` is axis `axes[i]` of the array, the adjoint of placed axes.
 ///
 /// # Shapes
 /// As [`sum_in_dim`](crate::Reduce::sum_in_dim): each axis of the target is 1 or of the size of its axis of the array; the
@@ -392,7 +392,7 @@ pub fn infer_sum_to(shape: &PartialShape, target: &PartialShape) -> Result<Parti
 /// [`AxisOutOfBounds`](crate::ErrorKind::AxisOutOfBounds) with the smallest axis that the array does not have;
 /// [`DuplicateAxis`](crate::ErrorKind::DuplicateAxis) for a repeated axis;
 /// [`Incompatible`](crate::ErrorKind::Incompatible) where an axis of the target can be neither 1 nor of the array's size;
-/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest shape possible is one. Before `Incompatible`,
+/// [`Overflow`](crate::ErrorKind::Overflow) where the smallest possible shape overflows. Before `Incompatible`,
 /// [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name have no size in common.
 ///
 /// # Examples

@@ -1,8 +1,8 @@
 //! Partially known shapes: broadcasting before all sizes are known.
 //!
-//! Nothing here needs an array. The module is there with the feature `partial`, for programs that infer or check shapes before
-//! they have the arrays, such as the compiler of a graph. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range
-//! or a name. Or it is `*`, with any number of axes. From such shapes the module
+//! Nothing here needs an array. The feature `partial` adds this module, for programs that infer or check shapes before they
+//! have arrays, such as the compiler of a graph. A [`PartialShape`] has a [`Dim`] for each axis: a size, `?`, a range or a
+//! name. Or it is `*`, with any number of axes. From such shapes the module
 //! - infers the result ([`infer_shape`], [`infer_shapes`], [`infer_result_shape`]),
 //! - verifies a declared result ([`verify`](verify())),
 //! - decides if the operands go together always, never, or only if checks hold ([`decide`](decide()),
@@ -39,10 +39,10 @@
 //! | `[]` | no axes |
 //! | `*` | any number of axes |
 //!
-//! Any text is a name. Without quotes, a name has ASCII letters, digits and `_` only, does not begin with a digit, and has no
-//! `x`, which separates sizes, except in a list. In quotes, `\"` and `\\` stand for `"` and `\`. Spaces may stand around
-//! sizes. Shapes are printed with `x` and without spaces, and read back as the same shape; an error names the position in the
-//! text.
+//! Any text can be a name. Without quotes, a name has ASCII letters, digits and `_` only, does not begin with a digit, and
+//! has an `x` only in a list, because `x` separates sizes. In quotes, `\"` and `\\` stand for `"` and `\`. Spaces may stand
+//! around sizes. Shapes are printed with `x` and without spaces, and read back as the same shape; an error names the position
+//! in the text.
 //!
 //! # Inference
 //!
@@ -82,7 +82,7 @@
 //!
 //! | | learns | |
 //! |---|---|---|
-//! | [`infer`](Names::infer) | `n` = 3, `n` in `2..5`, `n` = `m` | from what an operation forces, decided or checked |
+//! | [`infer`](Names::infer) | `n` = 3, `n` in `2..5`, `n` = `m` | from sizes that an operation forces, decided or checked |
 //! | [`merge`](Names::merge) | sizes, ranges and equal names | from a declared and an inferred shape |
 //! | [`bind`](Names::bind) | `n` = 3 | from a real shape |
 //! | [`joint_shape`](Names::joint_shape) | `n` = 3 | from a plan that runs |
@@ -150,7 +150,7 @@
 //! | `If`, `case`, `select` of values | [`infer_branches`] |
 //! | a reduction of a closure over several arrays | the same, after [`infer_shapes`] |
 //!
-//! [`Names::infer`] takes each of them as a [`ShapeOp`], with the checks that remain.
+//! [`Names::infer`] takes each as a [`ShapeOp`], and also returns the checks that remain.
 
 // A file uses only files of earlier lines:
 // - data: `dim`; `partial_shape`, `place`, `shape_op`; `text`, `check`, `choices`;

@@ -12,7 +12,7 @@ use core::fmt;
 ///
 /// Within one call, equal names are equal sizes. `Names` extends that to several calls:
 /// - It learns sizes and equal names from [inference](Self::infer), [merged shapes](Self::merge), [real
-///   shapes](Self::bind) and [plans that run](Self::joint_shape): all that an operation forces, whether it decides or checks.
+///   shapes](Self::bind) and [plans that run](Self::joint_shape): all sizes that an operation forces, decided or checked.
 ///   Each of these calls has a label, so that an error says at which two places a name got different sizes. An error leaves
 ///   all names as they were.
 /// - It [writes](Self::resolve) the known sizes and ranges into a shape, for the functions that take no `Names`.
@@ -141,8 +141,8 @@ impl Names {
 
     /// A new name: `?1`, `?2` and so on.
     ///
-    /// Give each unknown size of a file a name of its own. Inference then knows that the size is the same wherever it
-    /// goes, where `?` with `?` is another `?`.
+    /// Give each unknown size of a file a name of its own. Inference then knows that the size is the same wherever it goes,
+    /// while `?` with `?` is another `?`.
     ///
     /// # Examples
     /// ```

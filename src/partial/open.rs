@@ -1,4 +1,4 @@
-//! The checks of what sizes leave open.
+//! The checks for questions that sizes leave open.
 
 use super::Check;
 use super::dim::{Dim, Span};

@@ -1,4 +1,4 @@
-//! What operations infer and decide: all of it comes from [`ShapeOp::infer`].
+//! Inference and decisions of operations: both come from [`ShapeOp::infer`].
 
 use super::choices::{infer_branches, infer_ranks};
 use super::partial_shape::list;
@@ -10,8 +10,8 @@ use alloc::{vec, vec::Vec};
 use core::slice::from_ref;
 
 impl<'s> ShapeOp<'s> {
-    /// The results of the operation, and the checks that remain. Each operation says here how many operands it has and what it
-    /// states.
+    /// The results of the operation, and the checks that remain. Here each operation says its number of operands and its
+    /// statement.
     ///
     /// # Errors
     /// Those of the operation's function.
@@ -48,11 +48,11 @@ impl<'s> ShapeOp<'s> {
 }
 
 impl Names {
-    /// Infers the results of an operation called `label`, and learns what it forces.
+    /// Infers the results of an operation called `label`, and learns the sizes that it forces.
     ///
     /// # Shapes
-    /// As the operation's own function: see [`ShapeOp`]. The results are [resolved](Self::resolve). What the operation
-    /// forces is learned: sizes and ranges of names, and names that are equal.
+    /// As the operation's own function: see [`ShapeOp`]. The results are [resolved](Self::resolve). The operation may force
+    /// sizes and ranges of names, and names to be equal; these are learned.
     ///
     /// # Errors
     /// As the operation's own function. [`DeclaredName`](crate::ErrorKind::DeclaredName) also where a name has another
@@ -98,7 +98,7 @@ impl Names {
 /// of all shapes that the operands [accept](PartialShape::accepts), with one size for each name, all go
 /// together or none do. The answer is about the sizes of axes. A result that is too large as a whole is
 /// `Never` only if the smallest possible result is too large; otherwise, [`Plan`](super::Plan) finds it at
-/// run time. The order of the operands does not change the answer. No operands at all go together.
+/// run time. The order of the operands does not change the answer. Without operands, it is `Always`.
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the error of [`infer_shapes`](super::infer_shapes).

@@ -168,7 +168,8 @@ impl PartialShape {
     /// judged axis by axis.
     ///
     /// # Shapes
-    /// As many axes in both, or `*` on this side. A name is relaxed by itself, by `?` and by ranges that cover its own.
+    /// The same number of axes in both, or `*` on this side. A name is relaxed by itself, by `?` and by ranges that cover its
+    /// own.
     ///
     /// # Examples
     /// ```

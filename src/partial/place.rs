@@ -140,7 +140,7 @@ pub(super) struct Entry<'s> {
     pub(super) is_fixed: bool,
 }
 
-/// One of two sizes that exclude each other: as written, and what is left of it.
+/// One of two sizes that exclude each other: as written, and its remaining sizes.
 pub(super) type Side<'s> = (Entry<'s>, Span);
 
 impl<'s> Entry<'s> {

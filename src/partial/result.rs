@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 ///
 /// # Shapes
 /// As [`decide`](super::decide()), and `result` accepts the joint shape. A name of the result stands for the same size as
-/// in the operands. The answers are certain. Only where many names could each have many sizes of the result, an impossible
-/// result may give checks that cannot all hold, because finding out would take too long.
+/// in the operands. The answers are certain. There is one exception: if many names could each have many sizes of the result,
+/// an impossible result may give checks that cannot all hold, because finding out would take too long.
 ///
 /// # Errors
 /// None; [`Decision::Never`] has the errors of [`verify`](super::verify()) under
@@ -86,9 +86,9 @@ pub enum ResultRule {
 /// # Shapes
 /// At least one operand. The operands with a known number of axes have a joint shape with exactly as many
 /// axes as the result, and each axis of the result agrees with the inferred one under `rule`. If all
-/// operands or the result are `*`, nothing is compared; an operand `*` is left out, although it may have more axes
-/// or larger ones, which only [`Plan::with_result`](super::Plan::with_result) checks. A name of the result stands for
-/// the same size everywhere, in operands too.
+/// operands or the result are `*`, nothing is compared; an operand `*` is left out, although it may have more axes or larger
+/// sizes: only [`Plan::with_result`](super::Plan::with_result) checks these. A name of the result stands for the same size
+/// everywhere, in operands too.
 ///
 /// # Errors
 /// In this order: [`NoOperands`](crate::ErrorKind::NoOperands);

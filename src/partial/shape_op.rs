@@ -55,7 +55,7 @@ pub enum ShapeOp<'s> {
     Target(Vec<Option<Dim>>),
     /// Broadcasts along named axes of the second operand.
     Axes(Vec<i128>),
-    /// Broadcasts to the second operand, in which the axes are placed.
+    /// Broadcasts to the second operand, at these axes of it.
     InDim(Vec<i128>),
     /// Broadcasts the batches of operands with these numbers of base axes.
     Batch(Vec<usize>),

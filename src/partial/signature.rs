@@ -23,8 +23,8 @@ impl<'s> Signature<'s> {
     /// [`OperandCount`](crate::ErrorKind::OperandCount), [`BaseAxes`](crate::ErrorKind::BaseAxes),
     /// [`BaseSize`](crate::ErrorKind::BaseSize), [`BaseSymbol`](crate::ErrorKind::BaseSymbol),
     /// [`UnknownSymbol`](crate::ErrorKind::UnknownSymbol) and [`Incompatible`](crate::ErrorKind::Incompatible)
-    /// as [`resolve`](Self::resolve); [`Overflow`](crate::ErrorKind::Overflow) where the smallest batch shape possible is
-    /// one. Before `BaseSize`, [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name
+    /// as [`resolve`](Self::resolve); [`Overflow`](crate::ErrorKind::Overflow) where the smallest possible batch shape
+    /// overflows. Before `BaseSize`, [`DeclaredName`](crate::ErrorKind::DeclaredName) where the ranges of a name
     /// have no size in common.
     ///
     /// # Examples
@@ -56,7 +56,7 @@ impl<'s> Signature<'s> {
         self.infer_in(&mut Names::new(), Operation::on(&shapes.into_iter().collect::<Vec<_>>()))
     }
 
-    /// [`infer`](Self::infer) with names that may be known, which learn what is forced.
+    /// [`infer`](Self::infer) with names that may be known, and learn their forced sizes.
     pub(super) fn infer_in(&self, names: &mut Names, call: Operation<'_>) -> Result<InferredShapes<'s>> {
         let shapes = call.shapes;
         let mut cores = Cores::of(self.text);

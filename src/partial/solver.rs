@@ -104,7 +104,7 @@ impl<'n> System<'n> {
         if all { self.search(&mut 1000) } else { Ok(()) }
     }
 
-    /// What is left of a size.
+    /// The remaining sizes of an entry.
     pub(super) fn span_of(&self, entry: &Entry<'_>) -> Span {
         entry.var.map_or_else(|| entry.dim.span(), |var| self.vars.class(var).span)
     }
@@ -224,8 +224,8 @@ impl<'n> System<'n> {
         Clash::Sizes { axis, places, dims: [a.1.into(), b.1.into()], note }
     }
 
-    /// Checks that each size that cannot be 1 comes from a size that stretches to it, with a limit of `attempts`. After them,
-    /// it accepts without proof.
+    /// Checks that each size that cannot be 1 comes from a size that stretches to it. After a number of `attempts`, it
+    /// accepts without proof.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).

@@ -27,7 +27,7 @@ pub(super) struct Operation<'a> {
     pub(super) arguments: Arguments<'a>,
 }
 
-/// What a caller states in addition to shapes.
+/// A caller's statements in addition to shapes.
 #[derive(Clone, Copy)]
 pub(super) enum Arguments<'a> {
     None,
@@ -81,7 +81,7 @@ impl<'a> Operation<'a> {
         dims.split_at(dims.len().saturating_sub(self.base(operand).unwrap_or(0)))
     }
 
-    /// The most of what the operands have.
+    /// The largest count of an operand.
     pub(super) fn most(&self, count: &dyn Fn(usize) -> usize) -> usize {
         (0..self.shapes.len()).map(count).max().unwrap_or(0)
     }
@@ -144,7 +144,7 @@ pub(super) enum Size {
     One,
 }
 
-/// What an operation states.
+/// The statement of an operation.
 pub(super) struct Statement<'a> {
     pub(super) operation: Operation<'a>,
     pub(super) conditions: Conditions<'a>,
@@ -200,7 +200,7 @@ impl<'a> Statement<'a> {
 }
 
 /// # Errors
-/// `Overflow` where the smallest shape that the sizes allow is one.
+/// `Overflow` where the smallest shape that the sizes allow overflows.
 pub(super) fn check_overflow(sizes: &[Dim], builder: NewBuilder<'_>) -> Result<()> {
     let least = list(sizes.len(), &mut |axis| sizes[axis].span().lo);
     if checked_len(&least).is_some() { Ok(()) } else { Err(builder().overflow(&least)) }

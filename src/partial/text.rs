@@ -11,7 +11,7 @@ use core::str::FromStr;
 const A_DIM: &str = "a size, ?, a range such as 2..5 or a name";
 const END: &str = "a digit or the end of the size";
 
-/// What of a text cannot be read, from the first character that does not fit, and a description of what would.
+/// The end of a text from the first character that does not fit, and a description of one that would.
 type Fault<'t> = (&'t str, &'static str);
 
 /// Reads `4x?x3` or `[4, ?, 3]`, `*` for a shape with an unknown number of axes, and `[]` for no axes.
@@ -158,8 +158,8 @@ impl fmt::Display for Quoted<'_> {
 impl Dim {
     /// A named size.
     ///
-    /// Any text is a name. The text of a shape has it in quotes where it would be read as something else: a name that is
-    /// bare there has ASCII letters other than `x`, digits and `_`, and does not begin with a digit.
+    /// Any text can be a name. A shape's text has it in quotes if it would be read as something else: a name without quotes
+    /// has only ASCII letters other than `x`, digits and `_`, and does not begin with a digit.
     ///
     /// # Errors
     /// [`InvalidText`](crate::ErrorKind::InvalidText) for the empty text: in ONNX, it stands for a size without a name.

@@ -83,7 +83,7 @@ impl<'n> Vars<'n> {
         if span.contains(1) { not_one } else { span }
     }
 
-    /// Whether an axis has a name for the first time, of axes that are asked for in order.
+    /// Whether an axis is the first with its name, for axes that are asked for in order.
     pub(super) fn is_first_at(&mut self, root: Var, axis: usize) -> bool {
         core::mem::replace(&mut self.names.notes[root as usize].last_axis, axis) != axis
     }
@@ -218,8 +218,8 @@ impl<'n> Vars<'n> {
         Ok(())
     }
 
-    /// The name that got the sizes that exclude those in `other`, and the place, in words; and the place, if it is one of this
-    /// call.
+    /// Where an entry's name got sizes that exclude those in `other`: the name and the place in words, and the place if it is
+    /// in this call.
     pub(super) fn origin(&self, entry: Entry<'_>, other: Span) -> (String, String, Option<OwnAxis>) {
         let origin = entry.var.and_then(|var| {
             let Class { span, ends, .. } = self.class(var);

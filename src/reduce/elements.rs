@@ -3,9 +3,9 @@
 use core::ops::{Div, Mul, Sub};
 use num_traits::{FromPrimitive, Zero};
 
-/// An element type that can be summed: every type with `Clone` and `Zero`, which is zero and `+`.
+/// An element type that can be summed: every type with `Clone` and `Zero`, that is zero and `+`.
 ///
-/// Implemented for every such type, so code that is generic over elements may have either as its bound.
+/// Implemented for every such type, so generic code may ask for this trait or for those bounds.
 ///
 /// # Examples
 /// ```
@@ -43,10 +43,10 @@ pub trait SumElement: Clone + Zero {}
 #[diagnostic::do_not_recommend]
 impl<A: Clone + Zero> SumElement for A {}
 
-/// An element type with means: every [`SumElement`] that is multiplied, divided and made from other numbers. Means of types
-/// that hold no fractions are an error when they are computed.
+/// An element type with means: every [`SumElement`] with `*`, `/` and `FromPrimitive`. If the type holds no fractions, a mean
+/// is an error at run time.
 ///
-/// Implemented for every such type, so code that is generic over elements may have either as its bound.
+/// Implemented for every such type, so generic code may ask for this trait or for those bounds.
 ///
 /// # Examples
 /// ```
@@ -74,10 +74,10 @@ pub trait MeanElement: SumElement + Mul<Output = Self> + Div<Output = Self> + Fr
 #[diagnostic::do_not_recommend]
 impl<A: Clone + Zero + Mul<Output = A> + Div<Output = A> + FromPrimitive> MeanElement for A {}
 
-/// An element type with variances: every [`MeanElement`] that is subtracted and compared. Of complex numbers, take the variance of
+/// An element type with variances: every [`MeanElement`] with `-` and comparisons. For complex numbers, take the variance of
 /// each part, or the mean of `(z - mean).norm_sqr()`.
 ///
-/// Implemented for every such type, so code that is generic over elements may have either as its bound.
+/// Implemented for every such type, so generic code may ask for this trait or for those bounds.
 ///
 /// # Examples
 /// ```
@@ -106,9 +106,9 @@ pub trait VarElement: MeanElement + Sub<Output = Self> + PartialOrd {}
 #[diagnostic::do_not_recommend]
 impl<A: MeanElement + Sub<Output = A> + PartialOrd> VarElement for A {}
 
-/// An element type with standard deviations: every `num_traits::Float` that is made from other numbers, `FromPrimitive`.
+/// An element type with standard deviations: every `num_traits::Float` with `FromPrimitive`.
 ///
-/// Implemented for every such type, so code that is generic over elements may have either as its bound.
+/// Implemented for every such type, so generic code may ask for this trait or for those bounds.
 ///
 /// # Examples
 /// ```

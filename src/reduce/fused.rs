@@ -5,16 +5,16 @@ use crate::map::{FnOperands, Par};
 /// The results of `f` for the elements of 1 to 6 operands, stretched to their joint shape: a source of every reduction of
 /// [`Reduce`](crate::Reduce), without an array of these results.
 ///
-/// `f` is called with a reference to an element of each operand, in the order that suits memory, once or more often for an
-/// index: its result should depend on these elements alone.
+/// `f` is called with a reference to an element of each operand, in the order that suits memory, and once or more often for
+/// each index. So its result should depend on these elements alone.
 ///
 /// # Shapes
 /// As [`broadcast_map`](crate::broadcast_map): aligned at the right, size 1 stretches. One operand needs no
 /// tuple, and operands of one type may be an array `[&x, &y]`.
 ///
 /// # Errors
-/// None; a reduction has, before all others, [`Incompatible`](crate::ErrorKind::Incompatible) and
-/// [`Overflow`](crate::ErrorKind::Overflow) where the operands have no joint shape.
+/// None. A reduction first has [`Incompatible`](crate::ErrorKind::Incompatible) and [`Overflow`](crate::ErrorKind::Overflow)
+/// where the operands have no joint shape.
 ///
 /// # Examples
 /// ```

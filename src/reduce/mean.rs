@@ -126,8 +126,8 @@ impl<A: MeanElement> Scale<A> {
     }
 }
 
-/// Whether a number is finite: zero times infinity is no number. Types that panic where there is no number are asked for an infinity
-/// first, which does not vanish where it is made smaller, and whose reciprocal is zero.
+/// Whether a number is finite: zero times infinity is no number. Some types panic where there is no number, so the first
+/// question is for an infinity: multiplied by a small number it does not vanish, and its reciprocal is zero.
 pub(super) fn is_finite<A: MeanElement>(number: &A) -> bool {
     if !is_plain::<A>() {
         let least = [f64::MIN_POSITIVE, f32::MIN_POSITIVE.into()].into_iter().filter_map(A::from_f64);

@@ -48,9 +48,9 @@ use ndarray::{Array, ArrayRef, Dimension, IxDyn};
 ///
 /// # Overflow
 /// A sum has the type of its elements and is added in that type. Integers that do not fit wrap in a release build and panic in a
-/// debug build, as `+` and ndarray's `sum` do. So does a partial sum, even where the whole sum fits: 256 times 100 and -100 by
-/// turns are 0, and panic in `i8`. NumPy and PyTorch add narrow integers in 64 bits. To do the same, convert each element in
-/// the closure of [`fused`](crate::fused()), without an array of the converted elements:
+/// debug build, as `+` and ndarray's `sum` do. So does a partial sum, even where the whole sum fits: the sum of 256 `i8`, 100
+/// and -100 in turn, is 0, but panics. NumPy and PyTorch add narrow integers in 64 bits. To do the same, convert each element
+/// in the closure of [`fused`](crate::fused()), without an array of the converted elements:
 ///
 /// ```
 /// use ndarray::array;
@@ -73,8 +73,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     #[doc(hidden)]
     fn source<O: Operation<A> + Sync, R>(&self, op: O, then: impl FnOnce(&Source<'_, A>) -> R) -> R;
 
-    /// Calls `then` with the squared differences from the means of the lanes, as elements that are added, and returns its result, if
-    /// the elements are stored.
+    /// If the elements are stored, calls `then` with their squared differences from the means of their lanes, as elements to
+    /// add, and returns its result.
     #[doc(hidden)]
     fn squared<R>(&self, _means: &ArrayRef<A, IxDyn>, _then: impl FnOnce(&Source<'_, A>) -> R) -> Option<R>
     where
@@ -159,9 +159,9 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// The element type must hold fractions: one divided by two must not be zero. Integers do not, so map them first, as in
     /// `fused(&x, |&x| f64::from(x)).mean_axes(axes)`.
     ///
-    /// A mean of real or complex numbers is right wherever the type has it. Where the sum of finite numbers is not finite, the
-    /// elements are scaled before they are added, on the calling thread. The number of elements is rounded where the type does not have it, such as
-    /// 2^24 + 1 in `f32` or 257 in `half::bf16`.
+    /// A mean of real or complex numbers is right wherever the type can hold it. If the sum of finite numbers is not finite,
+    /// the elements are scaled before they are added, on the calling thread. The number of elements is rounded if the type
+    /// cannot hold it, such as 2^24 + 1 in `f32` or 257 in `half::bf16`.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -197,9 +197,9 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     ///
     /// # Equivalents
     /// `numpy.mean(x, axis=0)` and `torch.mean(x, dim=0)`, which give NaN for no elements, NumPy with a warning; NumPy gives
-    /// `f64` for integers. ndarray's `mean_axis`, which divides integers, and gives `None` wherever the axis has size 0: of a shape
-    /// (0, 0) too, whose mean over an axis has no element here. Means over a mask
-    /// (`nanmean`) and weighted means are [recipes](crate::guide::recipes).
+    /// `f64` for integers. ndarray's `mean_axis` divides integers, and gives `None` wherever the axis has size 0, even for
+    /// shape (0, 0): its mean over an axis is an empty array here. Means over a mask (`nanmean`) and weighted means are
+    /// [recipes](crate::guide::recipes).
     #[doc(alias("mean_axis", "average", "reduce_mean"))]
     fn mean_axes<X: ReducedAxes<D>>(&self, axes: X) -> Result<Array<A, X::Left>>
     where
@@ -211,13 +211,13 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// The variance over `axes`: the sum of the squared differences from the [mean](Self::mean_axes), divided by n − `ddof` for n
     /// elements. `ddof` is 0 for the variance of these elements, and 1 for an estimate from a sample.
     ///
-    /// The elements are read twice: for the mean, and for the differences. The results of [`fused`](crate::fused()) operands are
-    /// computed twice, in a buffer of at most 65,536 of them the second time. Where the mean is more than some 300 (`f32`) or
-    /// 10,000,000 (`f64`) times the deviation, or squares leave the type, elements are read again: the mean is corrected, and elements
-    /// are scaled.
+    /// The elements are read twice: for the mean, and for the differences. The results of [`fused`](crate::fused()) operands
+    /// are computed twice, the second time in a buffer of at most 65,536 of them. If the mean is more than about 300 (`f32`)
+    /// or 10,000,000 (`f64`) times the deviation, or if squares are too large or too small for the type, elements are read
+    /// again, to correct the mean and to scale the elements.
     ///
-    /// A variance exists wherever it is a number of the type, far from zero too. It is off by at most 8 times the distance to the next
-    /// number, for up to 30,000 elements, and equal elements have none. A NaN gives NaN.
+    /// A variance is right wherever the type can hold it, also for elements far from zero. For up to 30,000 elements, it is
+    /// off by at most 8 times the distance to the next number. Equal elements have variance 0. A NaN gives NaN.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -244,8 +244,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// ```
     ///
     /// # Equivalents
-    /// ndarray's `var_axis`, of one axis; `numpy.var(x, axis=1, ddof=1)` and `torch.var(x, dim=1, correction=1)`, whose default
-    /// are 0 and 1. They give NaN or infinity where `ddof` is not below n, and NumPy gives `f64` for integers.
+    /// ndarray's `var_axis`, of one axis; `numpy.var(x, axis=1, ddof=1)` and `torch.var(x, dim=1, correction=1)`, whose
+    /// defaults are 0 and 1. They give NaN or infinity where `ddof` is not below n, and NumPy gives `f64` for integers.
     #[doc(alias("var", "var_axis", "variance"))]
     fn var_axes<X: ReducedAxes<D>>(&self, axes: X, ddof: A) -> Result<Array<A, X::Left>>
     where
@@ -255,8 +255,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
         Ok(variances)
     }
 
-    /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes). It exists wherever it is a number of the
-    /// type, though the variance may not: elements are scaled where that is too large or too small.
+    /// The standard deviation over `axes`: the square root of [`var_axes`](Self::var_axes). It is right wherever the type can
+    /// hold it: if the variance is too large or too small for the type, elements are scaled.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -288,8 +288,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
         deviations(self, &axes, ddof, "std_axes")
     }
 
-    /// The mean and the variance over `axes`: [`mean_axes`](Self::mean_axes) and [`var_axes`](Self::var_axes), with the same bits, from
-    /// one call, which reads the elements once less than both.
+    /// The mean and the variance over `axes`: [`mean_axes`](Self::mean_axes) and [`var_axes`](Self::var_axes), with the same
+    /// bits, in one call that reads the elements once less.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -335,7 +335,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// any number of threads.
     ///
     /// # Shapes
-    /// As [`sum_axes`](Self::sum_axes). Of no elements, none is true.
+    /// As [`sum_axes`](Self::sum_axes). Without elements, the result is false.
     ///
     /// # Errors
     /// As [`sum_axes`](Self::sum_axes).
@@ -375,7 +375,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Whether all elements along `axes` are true. It stops early, as [`any_axes`](Self::any_axes) does.
     ///
     /// # Shapes
-    /// As [`sum_axes`](Self::sum_axes). Of no elements, all are true.
+    /// As [`sum_axes`](Self::sum_axes). Without elements, the result is true.
     ///
     /// # Errors
     /// As [`sum_axes`](Self::sum_axes).
@@ -407,7 +407,7 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// The number of true elements along `axes`.
     ///
     /// # Shapes
-    /// As [`sum_axes`](Self::sum_axes). Of no elements, the number is 0.
+    /// As [`sum_axes`](Self::sum_axes). Without elements, the result is 0.
     ///
     /// # Errors
     /// As [`sum_axes`](Self::sum_axes).
@@ -442,11 +442,10 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
         self.counted(|source| reduce(source, &axes, &caller::COUNT_AXES, 0))
     }
 
-    /// The largest element along `axes`. A NaN, or any element that does not equal itself, is the result wherever there
-    /// is one.
+    /// The largest element along `axes`. If there is a NaN, or another element that does not equal itself, it is the result.
     ///
-    /// For elements of a type of your own, `PartialOrd` must be transitive. Of equal elements, such as zeros of either sign,
-    /// any may be the result.
+    /// For elements of a type of your own, `PartialOrd` must be transitive. Among equal elements, such as zeros of either
+    /// sign, any may be the result.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes).
@@ -591,8 +590,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Combines all elements along `axes` with `op`: a product, or an operation of your own.
     ///
     /// `op` must be associative and commutative. Elements are combined in an order that depends on shapes, strides, and the
-    /// number and types of operands only. `identity` is the result where there is no element, and is never combined with one. For a
-    /// sum, [`sum_axes`](Self::sum_axes) is faster.
+    /// number and types of operands only. `identity` is the result where there is no element, and is never combined with one.
+    /// For a sum, [`sum_axes`](Self::sum_axes) is faster.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). A reduction over an empty axis gives the identity.
@@ -953,10 +952,10 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
     /// Integers that do not fit [overflow](crate::Reduce#overflow).
     ///
     /// # Shapes
-    /// Axis `i` of the result is axis `axes[i]` of the source, in any order, which transposes. Axis `i` of `shape` has the
-    /// size of that axis, or is 1 to sum over it. All other axes are summed over. `(4, 3, 5)` to `(5, 1)` with axes
-    /// `[2, 1]` sums over axes 0 and 1. A negative axis counts from the end of the source. A sum over an axis of size 0
-    /// is zero. `()` with axes `[]` is the sum of all.
+    /// Axis `i` of the result is axis `axes[i]` of the source; if not ascending, they transpose it. Axis `i` of `shape`
+    /// has the size of that axis, or is 1 to sum over it. All other axes are summed over. `(4, 3, 5)` to `(5, 1)` with axes
+    /// `[2, 1]` sums over axes 0 and 1. A negative axis counts from the end of the source. A sum over an axis of size 0 is
+    /// zero. `()` with axes `[]` is the sum of all.
     ///
     /// # Errors
     /// In this order:

@@ -16,8 +16,8 @@ pub(super) fn whole(shape: &[usize]) -> List<Bounds, 8> {
     shape.iter().map(|&size| (0, size)).collect()
 }
 
-/// The axes of a shape without zeros, outermost first: as the inputs' in memory, but the joined ones next to each other, in ascending
-/// order, up to axes of size 1.
+/// The axes of a shape without zeros, outermost first, in the inputs' memory order. But the joined axes are neighbours, in
+/// ascending order; axes of size 1 do not count.
 pub(super) fn memory_order<A: Clone>(
     source: &Source<'_, A>,
     shape: &[usize],
@@ -40,8 +40,8 @@ pub(super) fn memory_order<A: Clone>(
     order
 }
 
-/// Calls `then` with the elements of each part of a source, whose axes are in this order, with its sizes in the same order, and with its
-/// bounds along each axis of the shape. The parts that are reduced to the same results follow each other.
+/// Calls `then` for each part of a source, with its axes in this order: with its elements, its sizes in that order, and its
+/// bounds along each axis of the shape. Parts that are reduced to the same results follow each other.
 pub(super) fn for_each_part<A: Clone>(
     source: &Source<'_, A>,
     shape: &[usize],

@@ -47,7 +47,7 @@ pub(super) type Words = (&'static Caller, &'static str);
 /// The shape of a result, and the axes of the source that it does not have. Without a set, these are the leading ones.
 type Checked<L> = Result<(L, Option<AxisMask>)>;
 
-/// What decides which axes a source with dimension type `D` loses: axes, or the shape [`To`] which it is reduced.
+/// The axes that a source with dimension type `D` loses: stated as axes, or as a target, [`To`].
 pub(super) trait Form<D: Dimension> {
     /// The dimension type of the result.
     type Left: Dimension;
@@ -121,8 +121,8 @@ pub(super) fn total<A: Clone, D: Dimension>(source: &Source<'_, A>, empty: A) ->
     Ok(to_one(source, source_shape(source, &mut joint)?, empty))
 }
 
-/// Checks the shapes of a reduction. Calls `then` with the shape of the source, the axes that the result does not have (without a
-/// set, these are the leading ones), memory for the result, and what builds an error.
+/// Checks the shapes of a reduction. Calls `then` with the shape of the source, the axes that the result does not have
+/// (without a set, the leading ones), memory for the result, and a function that builds an error.
 ///
 /// # Errors
 /// Those of [`source_shape`] and of [`Form::check`], `TooLarge`, then those of `then`.

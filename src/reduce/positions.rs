@@ -1,8 +1,8 @@
 //! Positions of extremes, in one pass.
 //!
-//! Axes are taken in the order of memory, but the reduced ones are next to each other and keep the order of positions. So the elements
-//! are groups of rows, and a lane has one element in each row of its group. Without axes inside of the reduced ones, a row is one
-//! element. Elements that are stored in this order are read in place, others are computed or copied part by part.
+//! Axes are in the order of memory, but the reduced ones are neighbours in the order of positions. So the elements are groups
+//! of rows, and a lane has one element in each row of its group. If no axis is inside the reduced ones, a row is one element.
+//! Elements that are stored in this order are read in place; others are computed or copied part by part.
 #![allow(clippy::eq_op, reason = "a NaN differs from itself")]
 #![allow(clippy::needless_bitwise_bool, reason = "a mask is vectorised, and a choice is not")]
 
@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 use core::iter::zip;
 use ndarray::{Array, Dimension};
 
-/// The neighbours that are compared at once. Only if one of them is NaN or exceeds, positions change.
+/// The number of neighbours compared at once. Positions change only if one of them is NaN or exceeds.
 const CHUNK: usize = 64;
-/// The most neighbours whose largest elements so far and positions stay in L1.
+/// The largest number of columns whose positions and largest elements so far stay in L1.
 const COLUMNS: usize = 1 << 10;
 
 /// The positions of the elements that exceed all others of their lanes.

@@ -71,9 +71,9 @@ pub(super) fn deviations<A: super::StdElement, D: Dimension, X: ReducedAxes<D>>(
 
 /// The means and the finished variances over axes.
 ///
-/// With d = x - mean, a variance is (Σd² - (Σd)² / n) / (n - ddof). The mean is corrected, and the elements scaled, in
-/// [`Lanes::correct`], of lanes where Σd is not rounded off or whose variance is not held. Each variance is finished with the factor
-/// of its lane.
+/// With d = x - mean, a variance is (Σd² - (Σd)² / n) / (n - ddof). [`Lanes::correct`] corrects the mean and scales the
+/// elements of a lane if Σd is not rounded off, or if the type does not hold the variance. Each variance is finished with the
+/// factor of its lane.
 ///
 /// # Errors
 /// Those of [`means`], then `TooLarge`, then `NoMean`.
@@ -137,22 +137,23 @@ pub(super) struct Lanes<'a, A> {
     pub(super) reduced: &'a AxisMask,
 }
 
-/// What the elements of a lane are multiplied by, and what is subtracted from the products, and from the squares of the differences.
+/// A factor for the elements of a lane, a number to subtract from the products, and one to subtract from the squares of these
+/// differences.
 type Lane<A> = [A; 3];
 
-/// Reduces the elements of a part with what there is for its lanes. Behind a pointer, so that parts are walked by one function.
+/// Reduces the elements of a part with the values for its lanes. Behind a pointer, so that one function walks all parts.
 pub(super) type ReducePart<'r, A, L> =
     &'r dyn Fn(&ArrayRef<A, IxDyn>, &ArrayRef<L, IxDyn>) -> Result<ArrayD<A>>;
 
 impl<A: Clone> Lanes<'_, A> {
-    /// What there is for each lane, with all axes of the shape.
+    /// The values for the lanes, with all axes of the shape.
     fn all_axes<S: RawData, E: Dimension>(&self, lanes: ArrayBase<S, E>) -> ArrayBase<S, IxDyn> {
         let keeps = lanes.ndim() == self.shape.len();
         let named = self.reduced.named().filter(|_| !keeps);
         named.fold(lanes.into_dyn(), |lanes, axis| lanes.insert_axis(Axis(axis)))
     }
 
-    /// Reduces the elements with what there is for their lanes, part by part. `op` combines the results of parts pairwise.
+    /// Reduces the elements with the values for their lanes, part by part. `op` combines the results of parts pairwise.
     pub(super) fn combine<L>(
         &self,
         lanes: &ArrayRef<L, IxDyn>,
@@ -189,8 +190,9 @@ impl<A: Clone> Lanes<'_, A> {
 impl<A: VarElement> Lanes<'_, A> {
     /// Corrects the variances of rough lanes, and finishes all of them.
     ///
-    /// The elements of a lane are scaled where some variance is not held, so that the largest difference is some quarter. The mean is
-    /// corrected first, so that equal elements do not differ from it; so is the mean of the squares.
+    /// If the type does not hold some variance, the elements of a rough lane are scaled, so that the largest difference is
+    /// about a quarter. The mean is corrected first, so that equal elements do not differ from it; so is the mean of the
+    /// squares.
     fn correct(
         &self,
         means: &ArrayRef<A, IxDyn>,
@@ -219,7 +221,7 @@ impl<A: VarElement> Lanes<'_, A> {
             Zip::from(&mut lanes).and(&mut rough).and(&largest).for_each(|lane, rough, largest| {
                 *rough &= !largest.is_zero();
                 let mut by = one.clone();
-                // as many powers of two as `f64` has, those of its smallest numbers included
+                // the powers of two of `f64`, with those of its smallest numbers
                 for _ in 0..if *rough { 2098 } else { 0 } {
                     let scaled = largest.clone() * by.clone();
                     by = match by.clone() * two.clone() {

@@ -53,7 +53,7 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
     ///
     /// # Equivalents
     /// `(x * w).sum()` in NumPy and PyTorch, without the temporary; `zip`, `map` and `sum` of iterators; ndarray-stats'
-    /// `sq_l2_dist` and `l1_dist` are a closure.
+    /// `sq_l2_dist` and `l1_dist`, as closures.
     fn sum(&self) -> Result<A>
     where
         A: SumElement,
@@ -155,7 +155,7 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.max(x * row)` and `torch.amax(x * row)`; ndarray-stats' `linf_dist` is a closure.
+    /// `numpy.max(x * row)` and `torch.amax(x * row)`; ndarray-stats' `linf_dist`, as a closure.
     fn max(&self) -> Result<A>
     where
         A: PartialOrd,
@@ -190,7 +190,7 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
     /// Whether any result is true: [`any_axes(..)`](Reduce::any_axes). It stops early.
     ///
     /// # Errors
-    /// As [`sum`](Self::sum). Of no elements, none is true.
+    /// As [`sum`](Self::sum). Without elements, the result is false.
     ///
     /// # Examples
     /// ```
@@ -214,7 +214,7 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
     /// Whether all results are true: [`all_axes(..)`](Reduce::all_axes). It stops early.
     ///
     /// # Errors
-    /// As [`sum`](Self::sum). Of no elements, all are true.
+    /// As [`sum`](Self::sum). Without elements, the result is true.
     ///
     /// # Examples
     /// ```
@@ -238,7 +238,7 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
     /// The number of true results: [`count_axes(..)`](Reduce::count_axes).
     ///
     /// # Errors
-    /// As [`sum`](Self::sum). Of no elements, the number is 0.
+    /// As [`sum`](Self::sum). Without elements, the result is 0.
     ///
     /// # Examples
     /// ```
@@ -253,7 +253,8 @@ pub trait Totals<A: Clone, D: Dimension>: Reduce<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// `numpy.count_nonzero(x < bound)`; `filter` and `count` of iterators; ndarray-stats' `count_eq` and `count_neq` are a closure.
+    /// `numpy.count_nonzero(x < bound)`; `filter` and `count` of iterators; ndarray-stats' `count_eq` and `count_neq`, as
+    /// closures.
     #[doc(alias("count_nonzero", "count_eq", "count_neq"))]
     fn count(&self) -> Result<usize>
     where

@@ -2,8 +2,8 @@
 
 use alloc::{boxed::Box, collections::BTreeMap};
 
-/// A position for each name, in the order in which they were added. One type of tree, because each takes long to compile: values
-/// are in a list beside it.
+/// A position for each name, in the order of addition. One type of tree, because each takes long to compile: values are in a
+/// list beside it.
 #[derive(Clone, Default)]
 pub(crate) struct ByName(BTreeMap<Box<str>, usize>);
 

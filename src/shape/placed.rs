@@ -1,5 +1,5 @@
-//! The rules of axes of the target that the caller names: the new axes, beside which all sizes are equal, or an axis for each axis
-//! of the array, which stretches to it.
+//! The rules for axes of the target that the caller names: the new axes, where all other sizes are equal, or an axis for each
+//! axis of the array, which may stretch.
 //!
 //! [`target_along_axes`] is for [`broadcast_axes`](crate::BroadcastAxes::broadcast_axes), whose adjoint is
 //! [`sum_axes`](crate::Reduce::sum_axes). [`target_in_dim`] is for [`broadcast_in_dim`](crate::BroadcastInDim::broadcast_in_dim), and [`placed_sum_order`] for

@@ -37,7 +37,7 @@ pub(crate) fn all_stretch_to(shapes: impl IntoIterator<Item: AsRef<[usize]>>, ou
     shapes.into_iter().all(|shape| leading_axes(shape.as_ref(), output).is_some())
 }
 
-/// The first axis of the output to which a shape does not stretch, the two sizes there, and the position of the shape.
+/// The first axis of the output where a shape does not stretch, the two sizes there, and the shape's position.
 pub(super) fn first_clash(shapes: &[&[usize]], output: &[usize]) -> Option<(usize, [usize; 2], usize)> {
     for (axis, &size) in output.iter().enumerate() {
         for (operand, shape) in shapes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Target shapes: what a user writes, as sizes.
+//! Target shapes: sizes as a user writes them.
 
 use super::{AxisIndex, axis_numbers, sizes, sizes_mut};
 use crate::error::{ErrorBuilder, NewBuilder, Result};

@@ -47,7 +47,7 @@ operand! {
     [A] &ArrayRef<A, D>, A;
 }
 
-/// One operand of [`broadcast_arrays`], of which there is a view: a reference to any kind of array, or an `ArrayView` by value.
+/// One operand of [`broadcast_arrays`]: a reference to any kind of array, or an `ArrayView` by value.
 ///
 /// A view by value keeps the lifetime of its data, so it may be a temporary. Sealed; [`Operands`] are
 /// tuples of these.
@@ -177,7 +177,7 @@ impl<O: ViewOperand, const N: usize> Operands for [O; N] {
     }
 }
 
-/// A slice of operands of one type, whose number is only known at run time.
+/// A slice of operands of one type: their number is only known at run time.
 impl<O: ViewOperand> Operands for &[O] {
     type Dim = O::Dim;
     type Views = Vec<O::View<O::Dim>>;

@@ -1,4 +1,4 @@
-//! nGraph's rule: the new axes are named, everything else must be equal.
+//! nGraph's rule: the caller names the new axes, and all other sizes must be equal.
 
 use super::AsArrayRef;
 use super::raw::place;
@@ -45,8 +45,8 @@ pub trait BroadcastAxes<A, D: Dimension>: AsArrayRef<A, D> {
     /// # Equivalents
     /// nGraph `op::Broadcast(arg, shape, broadcast_axes)`, the origin of this rule; the explicit mode of
     /// OpenVINO's `Broadcast`; `numpy.broadcast_to(numpy.expand_dims(a, axes), shape)`, which also
-    /// stretches size 1. Without a size to repeat to, an axis of size 1 (`unsqueeze`, `newaxis`) is ndarray's `insert_axis`,
-    /// and `squeeze` its `remove_axis`.
+    /// stretches size 1. To add an axis of size 1 (`unsqueeze`, `newaxis`), call ndarray's `insert_axis`; for `squeeze`, its
+    /// `remove_axis`.
     #[inline]
     fn broadcast_axes<'a, T: TargetShape, X: Axes>(
         &'a self,

@@ -17,10 +17,10 @@ pub trait BroadcastInDim<A, D: Dimension>: AsArrayRef<A, D> {
     /// [`infer_in_dim`](crate::partial::infer_in_dim).
     ///
     /// # Shapes
-    /// `axes` has one entry for each axis of the array. The entries are distinct and may be in any order, which
-    /// transposes. Axis `axes[i]` of `shape` has the size of axis `i` of the array, or that axis has size 1 and
-    /// stretches. Along all other axes the array is repeated. A negative axis counts from the end of `shape`. For
-    /// an array without axes, `axes` is `[]`.
+    /// `axes` has one entry for each axis of the array. The entries are distinct; if they are not ascending, the view is
+    /// transposed. Axis `axes[i]` of `shape` has the size of axis `i` of the array, or that axis has size 1 and stretches.
+    /// Along all other axes the array is repeated. A negative axis counts from the end of `shape`. For an array without axes,
+    /// `axes` is `[]`.
     ///
     /// # Errors
     /// In this order:

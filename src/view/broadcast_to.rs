@@ -113,7 +113,7 @@ pub trait BroadcastTo<A, D: Dimension>: AsArrayRef<A, D> {
     /// ```
     ///
     /// # Equivalents
-    /// None in NumPy and PyTorch, where one tries and catches the exception.
+    /// None in NumPy and PyTorch: try, and catch the exception.
     #[must_use]
     #[inline]
     fn can_broadcast_to<T: TargetShape>(&self, target: T) -> bool {

@@ -1,4 +1,4 @@
-//! An element whose operations are the test's: they count, panic, lie or call the crate again.
+//! An element whose operations are the test's: they count, panic, give wrong results or call the crate again.
 
 use crate::forms::{Element, Form, base_operations, forms};
 use num_traits::Zero;
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
-/// What an operation on probes gives, from the honest result and whether it is a clone.
+/// The result of an operation on probes, from the honest result and whether it is a clone.
 pub type Hook = fn(f64, bool) -> f64;
 
 pub fn honest(x: f64, _: bool) -> f64 {

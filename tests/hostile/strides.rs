@@ -1,4 +1,4 @@
-//! Arrays whose axes of size 0 or 1 have strides that mean harm: ndarray accepts any, `isize::MIN` too.
+//! Arrays with hostile strides at axes of size 0 or 1: ndarray accepts any, `isize::MIN` too.
 //!
 //! ndarray's own functions panic on many of these arrays in debug builds, so what comes of a call is looked at element
 //! by element.
@@ -133,7 +133,7 @@ struct Case<'a> {
     harm: isize,
 }
 
-/// Calls `work` with an array whose strides mean harm, and with one in C order: the same comes of both.
+/// Calls `work` with an array with hostile strides, and with one in C order: the results are equal.
 fn both(t: &mut Table, name: &'static str, work: impl Fn(&Case<'_>) -> Outcome + Sync) {
     both_of(t, name, &work);
 }
@@ -293,7 +293,7 @@ fn others(t: &mut Table) {
     }
 }
 
-/// The table of forms: operands and outputs with strides that mean harm, against ordinary ones.
+/// The table of forms: operands and outputs with hostile strides, against ordinary ones.
 fn all_forms(t: &mut Table) {
     const AXES: [&[usize]; 5] = [&[], &[0], &[1, 2], &[0, 2], &[0, 1, 2]];
     let data: Vec<f64> = (1..40).map(f64::from).collect();

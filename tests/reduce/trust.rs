@@ -1,5 +1,5 @@
 //! What reductions must not trust: elements of unusual types. Common types have loops of their own, which a newtype must not get,
-//! and with which it must agree. Operations that lie, panic or call the crate are in `tests/map/injected.rs`.
+//! and with which it must agree. Operations that give wrong results, panic or call the crate are in `tests/map/injected.rs`.
 #![cfg_attr(
     not(feature = "rayon"),
     allow(dead_code, reason = "some types are compiled with all features only")

@@ -85,7 +85,7 @@ impl<'s> Signature<'s> {
     /// [`new`](Self::new) for a literal in the program, also in a constant.
     ///
     /// # Panics
-    /// If `new` has an error, which also says where. In a constant, the program does not compile then.
+    /// If `new` has an error, which also says where. In a constant, that is a compile error.
     ///
     /// # Examples
     /// ```
