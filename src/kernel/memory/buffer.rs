@@ -10,16 +10,10 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Counts the slots of a new array or buffer that were written, on all threads. Outputs that are elements have no count.
 #[derive(Clone, Copy)]
-pub(crate) struct Count<'m>(Option<&'m AtomicUsize>);
+pub(crate) struct Count<'m>(pub(super) Option<&'m AtomicUsize>);
 
-impl<'m> Count<'m> {
+impl Count<'_> {
     pub(crate) const NONE: Self = Self(None);
-
-    /// The count of the slots that `written` is for.
-    #[inline(always)]
-    pub(super) fn of(written: &'m AtomicUsize) -> Self {
-        Self(Some(written))
-    }
 
     #[inline(always)]
     pub(crate) fn is_none(self) -> bool {
@@ -144,7 +138,7 @@ impl<'m, A> SliceVec<'m, A> {
     pub(crate) fn filled(&mut self, len: usize, fill: impl FnOnce(Slots<'_, A>)) -> &[A] {
         self.len = 0;
         let written = AtomicUsize::new(0);
-        fill(Slots { memory: &mut self.memory[..len], count: Count::of(&written) });
+        fill(Slots { memory: &mut self.memory[..len], count: Count(Some(&written)) });
         ensure(written.into_inner() == len, "a slot was not written");
         self.len = len;
         self

@@ -109,7 +109,7 @@ impl<A, D: Dimension> Reserved<A, D> {
             at: self.elements.as_mut_ptr().cast(),
             sizes: self.shape.slice(),
             strides: signed(steps.slice()),
-            count: Count::of(&written),
+            count: Count(Some(&written)),
             memory: PhantomData,
         };
         fill(out);
