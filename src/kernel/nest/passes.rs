@@ -12,7 +12,7 @@ use super::loops::{
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
-use crate::kernel::memory::{Scratch, StridedSlots, Written};
+use crate::kernel::memory::{CACHE_LINE, Scratch, StridedSlots, Written};
 use crate::kernel::threads::GRAIN;
 use core::marker::PhantomData;
 use core::mem::replace;
@@ -127,8 +127,7 @@ impl<'n> Nest<'n, ()> {
     /// The loops of [`with_copies`](Self::with_copies), which are compiled once for all passes. Elements that are read again are copied
     /// again if copies are to be `whole`.
     fn copy_inputs(self, copied: InputSet, whole: bool, scratch: &'n mut Scratch) -> &'n mut ErasedNest {
-        let erased = self.erased;
-        let ErasedOperands { at, info, .. } = erased.operands;
+        let (ErasedOperands { at, info, .. }, erased) = (self.erased.operands, self.erased);
         let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k, whole)).sum());
         for k in copied.operands() {
             let mut loops = Loops::from_slice(&erased.loops);
@@ -222,10 +221,11 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
     /// in place, to `share` bytes each, a multiple of a cache line. A tile is one row if the output is contiguous in it.
     ///
     /// # Panics
-    /// If inputs to copy are not plain numbers or do not fit.
+    /// If inputs to copy are not plain numbers or do not fit, or if `share` is no multiple of a cache line.
     #[inline(never)]
     pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) -> Written<'s> {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
+        ensure(share.is_multiple_of(CACHE_LINE), "copies that are not aligned");
         let ErasedOperands { count: operands, info, .. } = self.erased.operands;
         // straight to the output, unless lines share sets of L1 in both orders
         let loops = self.loops();

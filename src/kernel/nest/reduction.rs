@@ -74,11 +74,15 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
 
-    /// The pass that writes a result to each slot, if the outputs are slots: a map, if each has one element.
-    pub(crate) fn pass(&self) -> Option<ShapePass<'j, 's>> {
-        let Self { source, shape, dropped, out, .. } = *self;
+    /// The pass that writes a result to each slot: a map, if each has one element. It takes the slots: two passes would write and
+    /// count half of them twice.
+    ///
+    /// # Errors
+    /// Returns the reduction if the outputs are no slots.
+    pub(crate) fn into_pass(self) -> Result<ShapePass<'j, 's>, Self> {
+        let Self { source, shape, dropped, out, .. } = self;
         let pass = ShapePass::new(out, source.inputs(), source.element_loops());
-        self.has_slots.then_some(ShapePass { shape, dropped, ..pass })
+        if self.has_slots { Ok(ShapePass { shape, dropped, ..pass }) } else { Err(self) }
     }
 
     /// Writes the results to slots by one block, if it can combine the elements.
@@ -91,7 +95,9 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
         // where lanes are short. Narrow floats would be rounded too often
         let is_narrow = size_of::<A>() < 4 && !is_plain::<A>();
         let most = if is_slice || is_narrow { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
-        self.pass().and_then(|pass| pass.visit_few(most).ok()).ok_or(self)
+        // returned only if the pass was not run
+        let job = Self { ..self };
+        self.into_pass()?.visit_few(most).map_err(|_| job)
     }
 
     /// A pass that stores results in the output.

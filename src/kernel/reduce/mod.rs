@@ -143,7 +143,7 @@ fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     }
     let (slice, is_map) = (source.as_slice(), len == job.out_shape().iter().product());
     let written = job.visit_few(slice.is_some()).or_else(|job| match slice {
-        _ if is_map && source.join().is_none() => job.pass().map(visit_large).ok_or(job),
+        _ if is_map && source.join().is_none() => job.into_pass().map(visit_large),
         Some(elements) if are_at_most(BLOCK_BYTES) => fold_slice(job, elements),
         // for fewer elements, to arrange the nest takes longer than to read gaps
         _ if are_at_most(STACK_BYTES) => reduce_in_order(job),
@@ -157,10 +157,10 @@ fn reduce<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
 #[inline(never)]
 fn store_few<'s, A: Clone>(job: Job<'_, 's, A>) -> Written<'s> {
     let (sizes, inputs, mut scratch) = (job.out_shape(), job.source.inputs(), Scratch::new());
-    let kept = kept_order(inputs, job.shape, job.dropped, sizes.len());
+    let (kept, len) = (kept_order(inputs, job.shape, job.dropped, sizes.len()), sizes.iter().product());
     let axes = DenseAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
-    let mut results = scratch.vec::<A>(axes.len);
-    let results = results.filled(axes.len, |slots| reduce(job.filling(slots, &axes)));
+    let mut results = scratch.vec::<A>(len);
+    let results = results.filled(len, |slots| reduce(job.filling(slots, &axes)));
     visit_shape(job.store(&Inputs::contiguous(results, &axes)))
 }
 
