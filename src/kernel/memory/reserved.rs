@@ -111,7 +111,8 @@ impl<A, D: Dimension> Reserved<A, D> {
             memory: PhantomData,
         };
         ensure(fill(out).count() == len, "a slot was not written");
-        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written.
+        // SAFETY: The brand of the slots is fresh, and `Written` counts each of them once, so all `len` were written. The strides are
+        // those of a permuted standard layout.
         unsafe {
             self.elements.set_len(len);
             Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)

@@ -272,7 +272,8 @@ impl<'s> Nest<'_, RowPass<'_, 's>> {
                     at[k] = start.wrapping_add((k - 1) * share);
                 }
                 block.for_each_along(outer, &at, &mut |block| {
-                    // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
+                    // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type, and is as
+                    // aligned: it begins with a cache line.
                     unsafe {
                         rows.rows(block);
                         written.add(Written::new(block.outputs()));

@@ -70,7 +70,7 @@ impl<'j, 's, A: Clone> Job<'j, 's, A> {
     #[inline]
     pub(crate) fn into_slots(self) -> Result<Slots<'j, 's, A>, Self> {
         let len = if self.has_slots { standard_len(self.out.axes) } else { None };
-        // SAFETY: The slots are contiguous, and the reduction had them alone.
+        // SAFETY: The slots are contiguous, and the reduction, which ends here, had them alone.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len) }).ok_or(self)
     }
 
@@ -213,8 +213,9 @@ impl<'n, 'a, 's, A: Clone> Nest<'n, Reduction<'a, 's, A>> {
         let second =
             |scratch: &mut Scratch| if is_known.load(Relaxed) { R::default() } else { run(second, scratch) };
         match join {
-            // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
-            // [`Store`], and copies of plain numbers, which both read. Results are elements, which the `Join` may send, or numbers.
+            // SAFETY: The halves have the source that the `Join` is from and parts of its arrays, a [`Store`] or the loops of the source,
+            // and copies of plain numbers, which both read. Each has outputs of its own. `run` and `is_final` are functions, which have
+            // no state. Results are elements, which the `Join` may send, or numbers.
             Some(join) => unsafe { join.run(|| first(&mut Scratch::new()), || second(&mut Scratch::new())) },
             None => [first(scratch), second(scratch)],
         }
