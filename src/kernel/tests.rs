@@ -535,6 +535,16 @@ fn sizes_that_overflow_are_not_reserved() {
         assert!(Reserved::<(), IxDyn>::new(IxDyn(&shape)).is_err(), "{shape:?}");
     }
     assert_eq!(Reserved::<u8, IxDyn>::new(IxDyn(&[0, 9])).map_or(1, |reserved| reserved.len()), 0);
+    assert_eq!(panic_of(|| Reserved::<u8, Ix2>::scratch(Ix2(half, half)).len()), "no memory for scratch");
+    assert_eq!(panic_of(|| Reserved::<(), Ix2>::scratch(Ix2(half, half)).len()), "no memory for scratch");
+    // no elements along axes whose number would wrap to 0
+    assert_eq!(strides(&[half, half, 2], None, &mut [0; 3]), usize::MAX);
+    let shape = [half, half];
+    let axes = DenseAxes::new(&shape, None);
+    assert_eq!(
+        panic_of(|| Inputs::<(u8,)>::contiguous(&[], &axes).shapes().len()),
+        "not an element for each index"
+    );
 }
 
 /// A set of axes whose answers change at random.
@@ -704,6 +714,15 @@ fn copies_that_do_not_fit_panic() {
     // an output with gaps
     nest.visit_tiles(&[4, 3, 2], copy_share(1));
     assert_eq!(out.sum(), 24);
+    // the second copy would begin within an element
+    let (mut out, gaps) = (Array::from_elem([4, 3], 0_u32), Array::from_elem([4, 6], 1_u64));
+    let (gaps, count) = (gaps.slice(ndarray::s![.., ..;2]), Visitor::new(CountElements));
+    for share in [copy_share(1) - 1, copy_share(1) + 1, copy_share(2) + 8] {
+        let (mut erased, inputs) = (ErasedNest::new(), Inputs::from((&*gaps, &*gaps)));
+        let nest =
+            ShapePass::visit(Output::of(&mut out), &inputs, &count).nest(&mut erased).expect("an index");
+        assert_eq!(panic_of(|| nest.visit_tiles(&[4, 3], share)), "copies that are not aligned");
+    }
 }
 
 /// Reads an element of any type.
@@ -712,6 +731,12 @@ struct CountElements;
 
 impl<A> Visit<u32, (A,)> for CountElements {
     fn visit(&mut self, out: &mut u32, _: (&A,)) {
+        *out += 1;
+    }
+}
+
+impl<A> Visit<u32, (A, A)> for CountElements {
+    fn visit(&mut self, out: &mut u32, _: (&A, &A)) {
         *out += 1;
     }
 }

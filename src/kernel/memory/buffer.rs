@@ -126,7 +126,7 @@ impl<'m, A> SliceVec<'m, A> {
     fn of(lines: &'m mut [Line], len: usize) -> Self {
         ensure(align_of::<A>() <= 64, "elements are more aligned than the buffer");
         ensure(len.saturating_mul(size_of::<A>()) <= size_of_val(lines), "no room for the elements");
-        // SAFETY: The lines have these bytes, as was just checked, and are borrowed exclusively.
+        // SAFETY: The lines have these bytes and this alignment, as was just checked, and are borrowed exclusively.
         Self { memory: unsafe { slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), len) }, len: 0 }
     }
 

@@ -48,9 +48,12 @@ impl<A, D: Dimension> Reserved<A, D> {
         if fits { Ok(Self { shape, elements }) } else { Err(shape) }
     }
 
-    /// Memory for elements that the pass alone reads, at most as many as scratch has: the program ends where there is none.
+    /// Memory for elements that the pass alone reads, at most as many as scratch has.
+    ///
+    /// # Panics
+    /// If there is not enough memory.
     pub(crate) fn scratch(shape: D) -> Self {
-        Self { elements: Vec::with_capacity(shape.size()), shape }
+        Self::new(shape).unwrap_or_else(|_| fail("no memory for scratch"))
     }
 
     #[inline(always)]
@@ -114,7 +117,7 @@ impl<A, D: Dimension> Reserved<A, D> {
         };
         fill(out);
         ensure(written.into_inner() == len, "a slot was not written");
-        // SAFETY: Each slot is counted once, so all `len` were written.
+        // SAFETY: Each slot is counted once, so all `len` were written. The strides are those of a permuted standard layout.
         unsafe {
             self.elements.set_len(len);
             Array::from_shape_vec_unchecked(self.shape.strides(steps), self.elements)
@@ -145,7 +148,8 @@ pub(crate) fn strides(shape: &[usize], order: Option<AxisOrder<'_>>, strides: &m
     let mut len = 1;
     for (stride, &size) in strides.iter_mut().zip(shape).rev() {
         *stride = len;
-        len *= size;
+        // a number that wraps would be that of fewer elements
+        len = len.saturating_mul(size);
     }
     if let Some(order) = order.filter(|_| shape.len() > 1) {
         reorder(shape, order, strides);

@@ -115,7 +115,7 @@ pub(crate) unsafe trait BaseForms<'a, E: Elements> {
     type Views;
 
     /// # Safety
-    /// Each pointer leads to a base with the form at its place, borrowed for `'a`.
+    /// Each pointer leads to a base with the form and the elements at its place, borrowed for `'a`.
     unsafe fn views(&self, at: &Pointers) -> Self::Views;
 }
 

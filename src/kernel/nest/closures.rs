@@ -1,8 +1,8 @@
 //! Closures as loops over blocks. Only the methods of [`Rows`] and [`ElementLoops`] are compiled for each closure.
 //!
 //! [`RowsOf`], [`FillsOf`] and [`ElementLoopsOf`] tie an object to the types of its operands. A pass is made of both at once. [`Block`]s
-//! and [`Panels`] are made in `cut` and `panels` only, and their fields are private to `nest`. They lead to elements of the nest
-//! that they were made from, to each output once, or to copies of its elements.
+//! and [`Panels`] are made in this folder only, and their fields are private to it. They lead to elements of a nest, or of few
+//! operands without one, or to copies of these; and to each output once, or again once it has a result to which others are added.
 
 use super::cut::{Block, advance};
 use super::elements::{Elements, MapElement, Visit, combine_one_by_one};
@@ -23,7 +23,8 @@ use num_traits::Zero;
 pub(crate) trait Rows {
     /// # Safety
     /// The elements at every index of the block have the types of this object. Those of the inputs are borrowed. Those of the
-    /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots.
+    /// output are borrowed exclusively, are different ones, and may be uninitialised if this object writes slots, unless results
+    /// are added. Along the row, the inputs that are `moving` and the output are contiguous, and the other inputs stay.
     unsafe fn visit(&self, block: &Block);
 
     /// Whether `rows` clones the elements of the one input, if each output is made of one.

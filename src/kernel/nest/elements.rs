@@ -25,8 +25,9 @@ use ndarray::{ArrayRef, Dimension};
 /// Not exported; public because hidden parts of public traits name it.
 ///
 /// # Safety
-/// The methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place. Those of [`Exclusive`] also write
-/// elements `M`: wherever a method asks for borrowed elements, these are borrowed exclusively, and differ from index to index.
+/// Of the inputs, the methods read pointers `1..=COUNT` only, each as a pointer to elements of the type at its place; `panels` also
+/// follows pointer 0, to the output. Those of [`Exclusive`] also write elements `M`: wherever a method asks for borrowed elements,
+/// these are borrowed exclusively, and differ from index to index.
 #[doc(hidden)]
 pub unsafe trait Elements {
     type Refs<'r>
@@ -49,7 +50,7 @@ pub unsafe trait Elements {
     /// Copies each plain number that is not in `moving` `N` times, and sets its pointer to the copies.
     ///
     /// # Safety
-    /// As for [`refs_at`](Self::refs_at). There is memory for the copies of each input.
+    /// As for [`refs_at`](Self::refs_at). There is memory for the copies of each input, as aligned as any plain number.
     unsafe fn repeat<const N: usize>(at: &mut Pointers, moving: InputSet, copies: *mut [u128; N]);
 
     /// Visits each element of a row with an element of each input.
@@ -62,8 +63,8 @@ pub unsafe trait Elements {
     /// Combines the elements of `N` neighbours at each step of each panel.
     ///
     /// # Safety
-    /// As for [`row`](Self::row), at each step, for `N` elements and `panels.moving`. The output
-    /// has `N` elements, which may be uninitialised unless `panels.is_added`.
+    /// As for [`row`](Self::row), at each step of each panel, for `N` elements and `panels.moving`. `N` is `panels.width`. The output
+    /// has `N` elements for each panel, which may be uninitialised unless `panels.is_added`.
     #[allow(private_interfaces, private_bounds, reason = "not exported")]
     unsafe fn panels<A: Clone, M: MapElement<A, Self>, O: Operation<A>, const N: usize>(
         at: &Pointers,
@@ -79,7 +80,8 @@ pub unsafe trait Elements {
 /// Not exported; public because hidden parts of public traits name it.
 pub struct Exclusive<M, E>(PhantomData<(M, E)>);
 
-// SAFETY: Threads send elements `M`, and share those of `E` alone.
+// SAFETY: `Sync` elements are those that the threads of a pass may have. Each thread has elements `M` of its own, so they are sent, and
+// all share elements `E`.
 unsafe impl<M: Send, E: Sync> Sync for Exclusive<M, E> {}
 
 /// A function that changes an element of the output, from the elements of the inputs at its index.

@@ -33,8 +33,7 @@ impl ErasedNest {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         let (at, sizes, info) = ([core::ptr::null_mut(); OPERANDS], [0; OPERANDS], &ElementInfo::NONE);
-        let plain = InputSet::NONE;
-        let operands = ErasedOperands { at, sizes, plain, count: 0, info, has_output: false };
+        let operands = ErasedOperands { at, sizes, plain: InputSet::NONE, count: 0, info, has_output: false };
         Self { loops: List::new(), operands }
     }
 

@@ -2,8 +2,9 @@
 //!
 //! # Invariant
 //! A [`Further`] borrows arrays exclusively, so their elements are distinct and nothing else reaches them. [`Further::visit`] takes it,
-//! checks that they have the shape of the output, and runs one pass, which visits each index once. No other function makes [`Inputs`]
-//! of [`Exclusive`] elements, and none returns them. They are no plain numbers, so the kernel neither copies nor repeats them.
+//! checks that they have the shape of the output, and makes one pass, which visits each index once. No other function makes inputs
+//! of [`Exclusive`] elements, and these do not outlive the pass. They never count as plain numbers, so the kernel neither copies nor
+//! repeats them.
 
 #![allow(private_interfaces, private_bounds, reason = "not exported")]
 

@@ -29,8 +29,8 @@
 //!
 //! The constructors set the pointers together with the object that knows their types, and check the rest. Every other function
 //! keeps the invariant, because it visits all or some of the same indices, in another order or grouped into other loops. A nest is
-//! neither `Copy` nor `Clone`, and methods that give access to elements consume it, so no element of an output is borrowed twice at
-//! the same time.
+//! neither `Copy` nor `Clone`, and methods that give access to an output consume it, so no element of an output is borrowed twice at
+//! the same time. A pass or a job that has an output, but no nest yet, is consumed in the same way.
 //!
 //! This folder is the boundary of `unsafe` code: fields that the invariant is about are private to it, and its safe functions keep
 //! the invariant. Those that could break it are private to the folder.

@@ -44,7 +44,7 @@ pub(crate) struct DenseAxes<'a> {
     sizes: &'a [usize],
     strides: List<usize, 8>,
     /// The number of elements.
-    pub(crate) len: usize,
+    pub(super) len: usize,
 }
 
 impl<'a> DenseAxes<'a> {

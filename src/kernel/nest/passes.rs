@@ -11,7 +11,7 @@ use super::halves::Join;
 use super::loops::{InputSet, Loops, OPERANDS, indices, is_dense, is_worth_halving, sort_by};
 use super::operands::{Dropped, RawInputs, RawOutput};
 use crate::kernel::ensure;
-use crate::kernel::memory::{Count, Scratch, StridedSlots};
+use crate::kernel::memory::{CACHE_LINE, Count, Scratch, StridedSlots};
 use crate::kernel::threads::GRAIN;
 use core::mem::replace;
 use core::ops::Deref;
@@ -160,8 +160,7 @@ impl<'n> Nest<'n, ()> {
     /// The loops of [`with_copies`](Self::with_copies), which are compiled once for all passes. Elements that are read again are copied
     /// again if copies are to be `whole`.
     fn copy_inputs(self, copied: InputSet, whole: bool, scratch: &'n mut Scratch) -> &'n mut ErasedNest {
-        let erased = self.erased;
-        let ErasedOperands { at, info, .. } = erased.operands;
+        let (ErasedOperands { at, info, .. }, erased) = (self.erased.operands, self.erased);
         let mut rest = scratch.bytes(copied.operands().map(|k| erased.copy_bytes(k, whole)).sum());
         for k in copied.operands() {
             let mut loops = Loops::from_slice(&erased.loops);
@@ -253,10 +252,11 @@ impl Nest<'_, RowPass<'_>> {
     /// in place, to `share` bytes each, a multiple of a cache line. A tile is one row if the output is contiguous in it.
     ///
     /// # Panics
-    /// If inputs to copy are not plain numbers or do not fit.
+    /// If inputs to copy are not plain numbers or do not fit, or if `share` is no multiple of a cache line.
     #[inline(never)]
     pub(crate) fn visit_tiles(self, tile: &[usize], share: usize) {
         ensure(self.erased.has_distinct_outputs(), "an element of the output is visited twice");
+        ensure(share.is_multiple_of(CACHE_LINE), "copies that are not aligned");
         let ErasedOperands { count: operands, info, .. } = self.erased.operands;
         // straight to the output, unless lines share sets of L1 in both orders
         let loops = self.loops();
@@ -301,7 +301,8 @@ impl Nest<'_, RowPass<'_>> {
                     at[k] = start.wrapping_add((k - 1) * share);
                 }
                 block.for_each_along(outer, &at, &mut |block| {
-                    // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type.
+                    // SAFETY: By the invariant, `rows` has the types of the operands. A copy has elements of the same type, and is as
+                    // aligned: it begins with a cache line.
                     unsafe { rows.visit(block) };
                     written += block.outputs();
                 });

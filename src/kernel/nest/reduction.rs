@@ -75,23 +75,19 @@ impl<'j, A: Clone> Job<'j, A> {
     #[inline]
     pub(crate) fn into_slots(self) -> Result<Slots<'j, A>, Self> {
         let len = if self.has_slots() { standard_len(self.out.axes) } else { None };
-        // SAFETY: The slots are contiguous, and the reduction had them alone.
+        // SAFETY: The slots are contiguous, and the reduction, which ends here, had them alone.
         len.map(|len| unsafe { Slots::new(self.out.at.cast(), len, self.out.count) }).ok_or(self)
     }
 
-    /// The pass that writes a result to each slot, if the outputs are slots: a map, if each has one element.
-    fn pass(&self) -> Option<ShapePass<'j>> {
-        let Self { source, shape, dropped, out, .. } = *self;
-        let pass = ShapePass::new(out, source.inputs(), source.element_loops());
-        self.has_slots().then_some(ShapePass { shape, dropped, ..pass })
-    }
-
-    /// The same, without the reduction.
+    /// The pass that writes a result to each slot: a map, if each has one element. It takes the slots: two passes would write and
+    /// count half of them twice.
     ///
     /// # Errors
     /// Returns the reduction if the outputs are no slots.
     pub(crate) fn into_pass(self) -> Result<ShapePass<'j>, Self> {
-        self.pass().ok_or(self)
+        let Self { source, shape, dropped, out, .. } = self;
+        let pass = ShapePass::new(out, source.inputs(), source.element_loops());
+        if self.has_slots() { Ok(ShapePass { shape, dropped, ..pass }) } else { Err(self) }
     }
 
     /// Writes the results to slots by one block, if it can combine the elements.
@@ -104,7 +100,9 @@ impl<'j, A: Clone> Job<'j, A> {
         // where lanes are short. Narrow floats would be rounded too often
         let is_narrow = size_of::<A>() < 4 && !is_plain::<A>();
         let most = if is_slice || is_narrow { ONE_BY_ONE } else { 8 * ONE_BY_ONE };
-        self.pass().and_then(|pass| pass.visit_few(most).ok()).ok_or(self)
+        // returned only if the pass was not run
+        let job = Self { ..self };
+        self.into_pass()?.visit_few(most).map_err(|_| job)
     }
 
     /// A pass that stores results in the output.
@@ -217,8 +215,9 @@ impl<'n, 'a, A: Clone> Nest<'n, Reduction<'a, A>> {
         let second =
             |scratch: &mut Scratch| if is_known.load(Relaxed) { R::default() } else { run(second, scratch) };
         match join {
-            // SAFETY: The halves have the source that the `Join` is from, parts of its arrays, an element that changes others, a
-            // [`Store`], and copies of plain numbers, which both read. Results are elements, which the `Join` may send, or numbers.
+            // SAFETY: The halves have the source that the `Join` is from and parts of its arrays, a [`Store`] or the loops of the source,
+            // and copies of plain numbers, which both read. Each has outputs of its own. `run` and `is_final` are functions, which have
+            // no state. Results are elements, which the `Join` may send, or numbers.
             Some(join) => unsafe { join.run(|| first(&mut Scratch::new()), || second(&mut Scratch::new())) },
             None => [first(scratch), second(scratch)],
         }

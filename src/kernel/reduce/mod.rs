@@ -157,10 +157,10 @@ fn reduce<A: Clone>(job: Job<'_, A>) {
 #[inline(never)]
 fn store_few<A: Clone>(job: Job<'_, A>) {
     let (sizes, inputs, mut scratch) = (job.out_shape(), job.source.inputs(), Scratch::new());
-    let kept = kept_order(inputs, job.shape, job.dropped, sizes.len());
+    let (kept, len) = (kept_order(inputs, job.shape, job.dropped, sizes.len()), sizes.iter().product());
     let axes = DenseAxes::new(sizes, inputs.unless_in_order(sizes.len(), &kept));
-    let mut results = scratch.vec::<A>(axes.len);
-    let results = results.filled(axes.len, |slots| reduce(job.filling(slots, &axes)));
+    let mut results = scratch.vec::<A>(len);
+    let results = results.filled(len, |slots| reduce(job.filling(slots, &axes)));
     visit(job.store_pass(&Inputs::contiguous(results, &axes)));
 }
 
