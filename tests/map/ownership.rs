@@ -7,7 +7,7 @@ use ndarray::{
     ArcArray, Array, Array0, Array1, Array2, Array3, ArrayD, ArrayViewD, Dimension, ShapeBuilder, array, s,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{BroadcastError, ErrorKind, broadcast_map, fused};
+use ndarray_broadcast::{BroadcastError, ErrorKind, broadcast_apply2, broadcast_map, fused};
 use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -181,6 +181,10 @@ fn elements_that_own_memory() {
 fn shared_memory() {
     let shared = Array2::<f64>::ones((2, 2)).into_shared();
     let (other, place) = (shared.clone(), shared.as_ptr());
+    // outputs that share their memory, also with an operand
+    let (mut first, mut second) = (shared.clone(), shared.clone().into_dyn());
+    broadcast_apply2(&mut first, &mut second, shared.clone(), |a, b, x| (*a, *b) = (*a + x, *b - x)).unwrap();
+    assert_eq!((first.sum(), second.sum(), shared.sum()), (8.0, 0.0, 4.0));
     let sum: ArcArray<f64, _> = shared.into_broadcast_map(&array![1.0, 2.0], |s, r| s + r).unwrap();
     assert_eq!((sum.as_ptr() == place, &other), (false, &Array2::ones((2, 2)).into_shared()));
     let alone = other.into_broadcast_map(&array![1.0, 2.0], |s, r| s - r).unwrap();

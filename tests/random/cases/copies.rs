@@ -139,12 +139,7 @@ pub(crate) struct Map {
 
 impl Map {
     /// An operand for a map that mostly has the shape `whole`.
-    pub(crate) fn operand<A: Element>(
-        &mut self,
-        input: &mut Input<'_>,
-        whole: &[usize],
-        is_repeated: bool,
-    ) -> Strided<A> {
+    pub(crate) fn operand<A: Element>(&mut self, input: &mut Input<'_>, whole: &[usize]) -> Strided<A> {
         if let Some(shape) = self.given.pop() {
             return self.add(input.array::<A>(&shape, true, scrambled));
         }
@@ -153,10 +148,10 @@ impl Map {
         if !shape.is_empty() && input.one_in(40) {
             shape[0] = input.size();
         }
-        self.add(input.array::<A>(&shape, is_repeated, scrambled))
+        self.add(input.array::<A>(&shape, true, scrambled))
     }
 
-    fn add<A: Element>(&mut self, operand: Strided<A>) -> Strided<A> {
+    pub(crate) fn add<A: Element>(&mut self, operand: Strided<A>) -> Strided<A> {
         self.shapes.push(operand.shape().to_vec());
         self.codes.push(codes(&operand.view()));
         operand
@@ -184,13 +179,9 @@ impl Map {
     }
 
     /// The code of the result of a call of a closure.
-    pub(crate) fn called(&self, codes: &[i64]) -> i64 {
+    pub(crate) fn call(&self, codes: &[i64]) -> i64 {
         self.calls.fetch_add(1, Relaxed);
         mixed(codes)
-    }
-
-    fn call<R: Element>(&self, codes: &[i64]) -> R {
-        R::of(self.called(codes))
     }
 
     /// Checks how often a closure was called since the last time.
@@ -254,10 +245,10 @@ macro_rules! map_of {
         fn $of<$($T: Element),*>(input: &mut Input<'_>, whole: &[usize], mut map: Map) {
             input.log.clear();
             input.note(format_args!("map of {:?}", [$(<$A>::name()),+]));
-            $(let $x = map.operand::<$A>(input, whole, true);)+
+            $(let $x = map.operand::<$A>(input, whole);)+
             let views = ($($x.view(),)+);
             let ($($x,)+) = &views;
-            let f = |$($x: &$A),+| map.call::<$R>(&[$($x.code()),+]);
+            let f = |$($x: &$A),+| <$R>::of(map.call(&[$($x.code()),+]));
             map.check("broadcast_map", broadcast_map(($($x,)+), f));
             map.check("broadcast_map of par", broadcast_map(($($x,)+).par(), f));
             let g = |out: &mut $R, $($x: &$A),+| {
@@ -317,8 +308,8 @@ fn map_by_value_of<A: Element>(input: &mut Input<'_>) {
     let mut map = Map::default();
     let own = map.add(input.array::<A>(&shape, false, scrambled));
     let b = map.add(input.array::<A>(&joint, true, scrambled));
-    let c = map.operand::<u16>(input, &joint, true);
-    let f = |a: &A, b: &A, c: &u16| map.call::<A>(&[a.code(), b.code(), c.code()]);
+    let c = map.operand::<u16>(input, &joint);
+    let f = |a: &A, b: &A, c: &u16| A::of(map.call(&[a.code(), b.code(), c.code()]));
     let result = own.into_array().into_broadcast_map((&b.view(), &c.view()), f);
     map.check("into_broadcast_map", result.map_err(BroadcastError::from));
 }
