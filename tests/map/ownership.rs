@@ -7,7 +7,7 @@ use ndarray::{
     ArcArray, Array, Array0, Array1, Array2, Array3, ArrayD, ArrayViewD, Dimension, ShapeBuilder, array, s,
 };
 use ndarray_broadcast::prelude::*;
-use ndarray_broadcast::{BroadcastError, ErrorKind, broadcast_map, fused};
+use ndarray_broadcast::{BroadcastError, ErrorKind, broadcast_apply2, broadcast_map, fused};
 use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -79,7 +79,10 @@ fn threads_visit_every_element_once() {
         let a = Array2::from_shape_fn((700, 800).set_f(f_order), |(i, j)| numbers(i, j));
         let row = Array1::from_shape_fn(800, |j| numbers(j, 1));
         let mut out = Array2::<u64>::ones((800, 700).set_f(f_order)).reversed_axes();
-        ndarray_broadcast::broadcast_apply(&mut out, (&a, &row).par(), |out, a, r| *out += a + r).unwrap();
+        let mut visits = Array2::<u64>::zeros((700, 800));
+        let count = |out: &mut u64, n: &mut u64, a: &u64, r: &u64| *out += a + r + std::mem::replace(n, 1);
+        broadcast_apply2(&mut out, &mut visits, (&a, &row).par(), count).unwrap();
+        assert_eq!(visits, Array2::ones((700, 800)));
         let expected = |((i, j), x): ((usize, usize), &u64)| *x == 1 + numbers(i, j) + numbers(j, 1);
         assert!(out.indexed_iter().all(expected));
         let mapped = ndarray_broadcast::broadcast_map((&a, &row).par(), |a, r| a + r + 1).unwrap();
@@ -181,6 +184,10 @@ fn elements_that_own_memory() {
 fn shared_memory() {
     let shared = Array2::<f64>::ones((2, 2)).into_shared();
     let (other, place) = (shared.clone(), shared.as_ptr());
+    // outputs that share their memory, also with an operand
+    let (mut first, mut second) = (shared.clone(), shared.clone().into_dyn());
+    broadcast_apply2(&mut first, &mut second, shared.clone(), |a, b, x| (*a, *b) = (*a + x, *b - x)).unwrap();
+    assert_eq!((first.sum(), second.sum(), shared.sum()), (8.0, 0.0, 4.0));
     let sum: ArcArray<f64, _> = shared.into_broadcast_map(&array![1.0, 2.0], |s, r| s + r).unwrap();
     assert_eq!((sum.as_ptr() == place, &other), (false, &Array2::ones((2, 2)).into_shared()));
     let alone = other.into_broadcast_map(&array![1.0, 2.0], |s, r| s - r).unwrap();

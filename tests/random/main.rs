@@ -123,6 +123,7 @@ cases! {
     copies: 20
     maps: 20
     maps_by_value: 5
+    several: 20
     reductions: 15
     fused: 15
     products: 20

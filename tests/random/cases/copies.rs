@@ -129,7 +129,7 @@ fn mixed(codes: &[i64]) -> i64 {
 
 /// The operands of a map: their shapes and codes.
 #[derive(Default)]
-struct Map {
+pub(crate) struct Map {
     /// The shapes of operands that are not random, from the last to the first.
     given: Vec<Vec<usize>>,
     shapes: Vec<Vec<usize>>,
@@ -139,7 +139,7 @@ struct Map {
 
 impl Map {
     /// An operand for a map that mostly has the shape `whole`.
-    fn operand<A: Element>(&mut self, input: &mut Input<'_>, whole: &[usize]) -> Strided<A> {
+    pub(crate) fn operand<A: Element>(&mut self, input: &mut Input<'_>, whole: &[usize]) -> Strided<A> {
         if let Some(shape) = self.given.pop() {
             return self.add(input.array::<A>(&shape, true, scrambled));
         }
@@ -151,14 +151,14 @@ impl Map {
         self.add(input.array::<A>(&shape, true, scrambled))
     }
 
-    fn add<A: Element>(&mut self, operand: Strided<A>) -> Strided<A> {
+    pub(crate) fn add<A: Element>(&mut self, operand: Strided<A>) -> Strided<A> {
         self.shapes.push(operand.shape().to_vec());
         self.codes.push(codes(&operand.view()));
         operand
     }
 
     /// The results in an output of this shape, or the error.
-    fn results(&self, to: &[usize]) -> Verdict<Vec<i64>> {
+    pub(crate) fn results(&self, to: &[usize]) -> Verdict<Vec<i64>> {
         if self.shapes.iter().any(|shape| shape.len() > to.len()) {
             return Err("TooFewAxes");
         }
@@ -173,21 +173,44 @@ impl Map {
         Ok((0..to.iter().product()).map(result).collect())
     }
 
-    /// The result of a call of a closure.
-    fn call<R: Element>(&self, codes: &[i64]) -> R {
+    /// The results in the joint shape, or the error.
+    pub(crate) fn joint(&self) -> Verdict<(Vec<i64>, Vec<usize>)> {
+        joint(&self.shapes).and_then(|joint| Ok((self.results(&joint)?, joint)))
+    }
+
+    /// The code of the result of a call of a closure.
+    pub(crate) fn call(&self, codes: &[i64]) -> i64 {
         self.calls.fetch_add(1, Relaxed);
-        R::of(mixed(codes))
+        mixed(codes)
+    }
+
+    /// Checks how often a closure was called since the last time.
+    #[track_caller]
+    pub(crate) fn check_calls(&self, expected: usize) {
+        assert_eq!(self.calls.swap(0, Relaxed), expected, "the number of calls");
+    }
+
+    /// The shape of an output, which is mostly `whole`.
+    pub(crate) fn output(input: &mut Input<'_>, whole: &[usize]) -> Vec<usize> {
+        let mut shape = whole.to_vec();
+        match input.below(40) {
+            37 => shape.insert(0, 2),
+            38 if !shape.is_empty() => drop(shape.remove(0)),
+            39 if !shape.is_empty() => shape[0] = input.size(),
+            _ => {}
+        }
+        shape
     }
 
     /// Checks a new array, and that its closure was called once for each element.
     fn check<R: Element>(&self, what: &str, found: Result<ArrayD<R>, BroadcastError>) {
-        let joint = joint(&self.shapes).and_then(|joint| Ok((self.results(&joint)?, joint)));
+        let joint = self.joint();
         let found = agreed(found, &joint).map(|(array, (results, joint))| {
             assert_eq!(array.shape(), joint, "{what}: the joint shape");
             check(what, &array.view(), results);
             array.len()
         });
-        assert_eq!(self.calls.swap(0, Relaxed), found.unwrap_or(0), "{what}: the number of calls");
+        self.check_calls(found.unwrap_or(0));
     }
 
     /// Applies a map to an output that mostly has this shape. The elements were 1 before.
@@ -198,20 +221,14 @@ impl Map {
         whole: &[usize],
         apply: impl FnOnce(&mut ArrayViewMutD<'_, R>) -> Result<(), BroadcastError>,
     ) {
-        let mut shape = whole.to_vec();
-        match input.below(40) {
-            37 => shape.insert(0, 2),
-            38 if !shape.is_empty() => drop(shape.remove(0)),
-            39 if !shape.is_empty() => shape[0] = input.size(),
-            _ => {}
-        }
+        let shape = Self::output(input, whole);
         let mut out = input.array::<R>(&shape, false, |_, _| 1);
         let len = shape.iter().product();
         let (calls, results) = match agreed(apply(&mut out.view_mut()), &self.results(&shape)) {
             Some(((), results)) => (len, results.clone()),
             None => (0, vec![1; len]),
         };
-        assert_eq!(self.calls.swap(0, Relaxed), calls, "{what}: the number of calls");
+        self.check_calls(calls);
         out.check(what, &results);
     }
 }
@@ -231,7 +248,7 @@ macro_rules! map_of {
             $(let $x = map.operand::<$A>(input, whole);)+
             let views = ($($x.view(),)+);
             let ($($x,)+) = &views;
-            let f = |$($x: &$A),+| map.call::<$R>(&[$($x.code()),+]);
+            let f = |$($x: &$A),+| <$R>::of(map.call(&[$($x.code()),+]));
             map.check("broadcast_map", broadcast_map(($($x,)+), f));
             map.check("broadcast_map of par", broadcast_map(($($x,)+).par(), f));
             let g = |out: &mut $R, $($x: &$A),+| {
@@ -292,7 +309,7 @@ fn map_by_value_of<A: Element>(input: &mut Input<'_>) {
     let own = map.add(input.array::<A>(&shape, false, scrambled));
     let b = map.add(input.array::<A>(&joint, true, scrambled));
     let c = map.operand::<u16>(input, &joint);
-    let f = |a: &A, b: &A, c: &u16| map.call::<A>(&[a.code(), b.code(), c.code()]);
+    let f = |a: &A, b: &A, c: &u16| A::of(map.call(&[a.code(), b.code(), c.code()]));
     let result = own.into_array().into_broadcast_map((&b.view(), &c.view()), f);
     map.check("into_broadcast_map", result.map_err(BroadcastError::from));
 }

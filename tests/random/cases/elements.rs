@@ -9,7 +9,9 @@ use std::fmt::Debug;
 use std::ops::Mul;
 use std::sync::Arc;
 
-pub(crate) trait Element: Clone + Debug + Zero + Mul<Output = Self> + Send + Sync + 'static {
+pub(crate) trait Element:
+    Clone + Debug + Default + Zero + Mul<Output = Self> + Send + Sync + 'static
+{
     /// Codes from 0 to this one are told apart.
     const MOST: i64;
 
@@ -96,6 +98,12 @@ macro_rules! own_types {
 
             fn code(&self) -> i64 {
                 ($code)(&self.0)
+            }
+        }
+
+        impl Default for $T {
+            fn default() -> Self {
+                Self::of(0)
             }
         }
 

@@ -21,6 +21,7 @@ mod layouts;
 pub(crate) mod products;
 mod ranks;
 pub(crate) mod reductions;
+pub(crate) mod several;
 pub(crate) mod shapes;
 pub(crate) mod sums;
 pub(crate) mod views;
@@ -41,6 +42,7 @@ pub(crate) const CASES: &[Case] = &[
     ("copies", copies::copy),
     ("maps", copies::map),
     ("maps_by_value", copies::map_by_value),
+    ("several", several::several),
     ("reductions", reductions::reduction),
     ("fused", reductions::fused_reduction),
     ("products", products::product),

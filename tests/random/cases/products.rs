@@ -17,7 +17,7 @@ common::number_traits! {
 }
 
 /// A number whose products are their first factors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct First(f64);
 
 impl Element for First {
