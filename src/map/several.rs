@@ -57,6 +57,12 @@ use ndarray::{Array, ArrayRef, Dimension};
 /// let (mut p, mut m) = (ndarray::array![1.0, 2.0], ndarray::array![1.0, 2.0]);
 /// broadcast_apply2(&mut p, &mut m, &p, |a, b, p| *a = *b + p).unwrap();
 /// ```
+/// On several threads, the elements of every output are `Send`:
+/// ```compile_fail,E0277
+/// # use ndarray_broadcast::{broadcast_apply2, prelude::*};
+/// let (mut p, mut m, g) = (ndarray::array![1.0], ndarray::array![std::rc::Rc::new(0)], ndarray::array![1.0]);
+/// broadcast_apply2(&mut p, &mut m, (&g,).par(), |p, _, g| *p += g).unwrap();
+/// ```
 ///
 /// # Equivalents
 /// `ndarray::Zip` of two producers `&mut a` and `&mut b` with `for_each`, which panics where shapes differ; a loop of a C or CUDA kernel.
