@@ -82,7 +82,7 @@ fn threads_visit_every_element_once() {
         let mut visits = Array2::<u64>::zeros((700, 800));
         let count = |out: &mut u64, n: &mut u64, a: &u64, r: &u64| *out += a + r + std::mem::replace(n, 1);
         broadcast_apply2(&mut out, &mut visits, (&a, &row).par(), count).unwrap();
-        assert_eq!(visits, Array2::ones((700, 800)));
+        assert!(visits.iter().all(|&n| n == 1));
         let expected = |((i, j), x): ((usize, usize), &u64)| *x == 1 + numbers(i, j) + numbers(j, 1);
         assert!(out.indexed_iter().all(expected));
         let mapped = ndarray_broadcast::broadcast_map((&a, &row).par(), |a, r| a + r + 1).unwrap();
