@@ -27,9 +27,9 @@
 //! | everything else | the two innermost loops, element by element |
 //!
 //! A tile reads two cache lines at each place of an input with gaps. Its rows are as long as copies in L1 allow, because a row of the
-//! output writes only its first and last cache line in part. A larger copy of plain numbers is made in tiles where the orders differ: straight
-//! to the output, unless lines share sets of L1 in both orders. An input is near along a loop if several of its steps share a cache
-//! line.
+//! output writes only its first and last cache line in part. A larger copy of plain numbers is made in tiles where the orders
+//! differ: straight to the output, unless lines share sets of L1 in both orders. An input is near along a loop if several of its
+//! steps share a cache line.
 
 #![forbid(unsafe_code)]
 
@@ -155,8 +155,9 @@ fn tile_of(nest: &ErasedNest, shortest: usize, is_copy: bool) -> Option<(Steps, 
     let (share, most) = share(nest, (sizes.len() - 1).max(if is_part { 4 } else { 1 }));
     let mut steps = Steps::from_elem(1, loops.len());
     let (row, _) = join_row(nest, &mut steps, &|_| most);
-    // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy; with others, only
-    // rows that are too short for a loop. Measured on 2026-11-29 on Zen 4 with a column: joined rows of 4 to 16 take 1.5 to 2.4 times as long as they are
+    // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy. With other inputs,
+    // only rows that are too short for a loop are. Measured on 2026-11-29 on Zen 4 with a column: rows of 4 to 16 that are joined take
+    // 1.5 to 2.4 times as long
     let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len >= NARROW && l.strides[k] == 0);
     let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
     let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
@@ -177,7 +178,7 @@ fn tile_of(nest: &ErasedNest, shortest: usize, is_copy: bool) -> Option<(Steps, 
     is_tile.then_some((steps, share))
 }
 
-/// A tile of rows along the loop at `place`, of which `rows` fill cache lines of an input with gaps.
+/// A tile of rows along the loop at `place`. `rows` of its steps fill cache lines of an input with gaps.
 fn near_tile(nest: &ErasedNest, (place, rows): (usize, usize)) -> (Steps, usize) {
     let (loops, sizes, mut steps) = (nest.loops(), nest.sizes(), Steps::from_elem(1, nest.loops().len()));
     let (last, gaps) = (loops.len() - 1, nest.with_gaps(&loops[loops.len() - 1]));

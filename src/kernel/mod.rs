@@ -14,7 +14,7 @@
 //! | [`product`] | products of matrices at each index, by the library where that is faster | the element type |
 //! | [`reduce`] | halves of a nest down to blocks, pairwise sums of their results, folds of lanes | the element type |
 //! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles whose operands are copied to L1 | no types |
-//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types: closures over rows, sources of reductions, views of the last axes. What it returns, the parts above run | types in its upper files alone |
+//! | [`nest`] | loops, a pointer for each operand, and the object that knows their types: closures over rows, sources of reductions, views of the last axes. It makes nests, which the parts above run | types in its upper files alone |
 //! | [`memory`] | new arrays and buffers, the proof that they were filled, and the order of a new array's axes | the element type |
 //! | [`simd`], [`threads`], [`operation`] | AVX2, detected at run time; two halves on two threads, which only parallel calls name; addition or a closure | |
 //!
@@ -47,7 +47,7 @@
 //! crate has compiled the reductions of the element type. `reduce::reduce` chooses the way (see the table below). A nest is arranged
 //! by the strides of the input. `store_halves` halves its kept loops until the results fit into a block, and `store_block` stores
 //! them. `reduce_halves` halves the loop of `block::place_to_halve` until the elements fit, too, and `reduce_block` combines them as
-//! their [`BlockWay`](nest::BlockWay) says. `fold` reduces what is left. The results of two halves of a reduced loop are added, and
+//! their [`BlockWay`](nest::BlockWay) says. `fold` reduces the rest. The results of two halves of a reduced loop are added, and
 //! `Nest::store_results` writes them to the outputs.
 //!
 //! **A fused sum** takes the same way. One operand decides the order of the loops: that whose nearest loop has the fewest operands
@@ -73,7 +73,8 @@
 //! of contiguous arrays, and of elements with drop glue, are ndarray's.
 //!
 //! **A product** takes one of the ways in the table of [`product`]: whole contiguous batches, dot products, the library, or
-//! tiles in registers. Products of pairs of vectors are dot products or fused sums, or one product of matrices where many pairs share vectors.
+//! tiles in registers. Products of pairs of vectors are dot products or fused sums, or one product of matrices where many pairs
+//! share vectors.
 //!
 //! # The way of a reduction
 //! The first line that holds decides. `reduce::to_new` asks the first one, `reduce::reduce` those down to the nest, and

@@ -116,7 +116,8 @@ impl ErasedNest {
         count
     }
 
-    /// The output, or, of the inputs, the first one along whose nearest loop the fewest of them have gaps.
+    /// The operand that decides the order: the output if `first` is 0, otherwise the first input whose nearest loop has the fewest
+    /// inputs with gaps.
     fn leading(&self, first: usize) -> usize {
         let gaps = |k: usize| {
             let near =

@@ -35,7 +35,7 @@ pub(crate) trait Rows {
         4
     }
 
-    /// What runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
+    /// Runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
     fn join(&self) -> Option<Join>;
 }
 
@@ -382,8 +382,8 @@ pub(crate) trait Fold<A>: ElementLoopsOf<A, (A,)> {
     /// Adds a row to sums: an element to each of the first ones.
     fn add_row(&self, sums: &mut [A], row: &[A]);
 
-    /// Appends the sum of rows of `width` elements for each group of `len` elements, without what is left of a group. Groups of rows
-    /// of one element are lanes.
+    /// Appends the sum of rows of `width` elements for each group of `len` elements. The last elements of a group that are no whole row
+    /// are left out. Groups of rows of one element are lanes.
     fn sum_rows(&self, elements: &[A], len: usize, width: usize, to: &mut SliceVec<'_, A>);
 }
 

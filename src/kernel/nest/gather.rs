@@ -53,7 +53,7 @@ pub(super) enum To<'m> {
     Output(*mut u8),
 }
 
-/// Copies the elements of input `k`, the first of which is at `from`.
+/// Copies the elements of input `k`, from the first one at `from` on.
 ///
 /// # Safety
 /// There is a borrowed element at every index of the loops, and memory for one at every index of an output. Both have the type that

@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 /// Makes a type invariant in `T`.
 pub(super) type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// What runs halves of passes that write elements `T` and read elements `E` on two threads. Only parallel calls make one, so that
+/// Runs halves of passes that write elements `T` and read elements `E` on two threads. Only parallel calls make one, so that
 /// other programs do not link a thread pool.
 ///
 /// Not exported; public because a hidden method of a public trait returns it.

@@ -150,7 +150,7 @@ pub struct ElementInfo {
     pub(super) row_loops: &'static [InputSet],
     /// The inputs whose elements are plain numbers.
     pub(super) plain: fn() -> InputSet,
-    /// What copies the elements of each input, if they are plain numbers; that of operand `k` at `k - 1`.
+    /// Copies the elements of each input, if they are plain numbers: those of operand `k` by the function at `k - 1`.
     pub(super) gathers: &'static [Gather],
 }
 

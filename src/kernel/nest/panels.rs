@@ -183,7 +183,7 @@ impl PanelLoops {
         }
     }
 
-    /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others, to which what is left of the lane is added.
+    /// Visits the panels of each lane: [`ROUNDS`] of them are a sum, then the others are. The rest of the lane is added to these.
     fn lanes(&self, first: &Pointers, then: &mut VisitPanels<'_>) {
         let (lane, len, strides) = (&self.neighbours, self.neighbours.len, &self.neighbours.strides);
         ensure(len >= NARROW, "lanes that are shorter than a panel");
@@ -238,7 +238,7 @@ pub(crate) struct SumLoop {
 }
 
 impl SumLoop {
-    /// The most steps of which the error is small: [`ROUNDS`] groups of rows, or any number of a lane.
+    /// The most steps whose sum has a small error: [`ROUNDS`] groups of rows, or any number of a lane.
     pub(crate) fn most_steps(self) -> usize {
         self.group.map_or(usize::MAX, |group| ROUNDS * group)
     }
@@ -249,7 +249,7 @@ impl SumLoop {
 pub(crate) enum BlockWay {
     /// They are stored, and contiguous in the order of the loops: folded where they are.
     InPlace,
-    /// In registers along this loop. What is left is folded.
+    /// In registers along this loop. Their results are folded.
     Panels(SumLoop),
     /// They are written to a buffer, and folded there.
     Buffer,

@@ -341,14 +341,14 @@ pub(crate) fn reduce_owned<A: Clone>(
     });
 }
 
-/// What this crate has compiled for elements `A`.
+/// The functions that this crate has compiled for elements `A`.
 pub(crate) struct Compiled<'c, A> {
     /// The loops of sums.
     pub(crate) sums: &'c (dyn Fold<A> + Sync),
     pub(crate) reduce: fn(Job<'_, A>),
 }
 
-/// What is compiled for elements `B`, if `A` is `B` and plain numbers: other types may have lifetimes, which may differ.
+/// The functions for elements `B`, if `A` is `B` and plain numbers: other types may have lifetimes, which may differ.
 #[inline(always)]
 pub(crate) fn compiled_for<'a, A, B: 'static>(
     compiled: &'static Compiled<'static, B>,

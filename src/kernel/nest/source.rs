@@ -21,7 +21,7 @@ pub struct Source<'a, A> {
     element_loops: Option<&'a dyn ElementLoops<A>>,
     /// The loops that combine elements.
     fold: &'a dyn Fold<A>,
-    /// What runs two halves on two threads, if these may share the inputs and the loops, and may share and be sent elements.
+    /// Runs two halves on two threads, if these may share the inputs and the loops, and may share and be sent elements.
     join: Option<Join>,
 }
 

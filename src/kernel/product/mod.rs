@@ -154,7 +154,7 @@ fn are_joined<T: LinalgScalar>(shapes: [&[usize]; 2], axes: [usize; 3], sides: [
     is_larger && fixed::<T>(sides).is_none()
 }
 
-/// What computes parts of products: the calling thread, or several.
+/// The threads that compute parts of products: the calling one, or several.
 ///
 /// Not exported; public because a hidden method of a public trait returns it.
 pub struct Workers<T> {

@@ -1,5 +1,5 @@
 //! Blocks: the parts of a nest that are reduced at once. A nest is halved until its results fit into scratch, and so do its elements,
-//! or what is left of them once they are combined in registers along one loop.
+//! or the results of those that are combined in registers along one loop.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ pub(super) fn place_to_halve<A: Clone>(nest: &Nest<'_, Reduction<'_, A>>, way: B
     halved_loop(nest, &|place| !loops[place].kept || Some(place) == first_kept, summed)
 }
 
-/// Whether a block has room for the elements, or for what is left of them once they are combined along the sum loop.
+/// Whether a block has room for the elements, or for the results of those that are combined along the sum loop.
 fn fits_block(loops: &[Loop], way: BlockWay, size: usize) -> bool {
     let most = BLOCK_BYTES / size;
     let elements = lengths(loops, way).map(|axis| axis.0).fold(1, usize::saturating_mul);

@@ -190,7 +190,7 @@ impl<A: Clone, O: Operation<A>> SumRows<'_, '_, A, O> {
             7 => to.extend_by_groups(elements, 7, op, pairs_of::<A, O, 7>),
             8 => to.extend_by_groups(elements, 8, op, pairs_of::<A, O, 8>),
             16.. if const { O::IS_FINAL.is_some() } => to.extend_by_groups(elements, len, op, until_final),
-            // two vectors, of which a short lane fills one
+            // two vectors; a short lane fills one
             64.. if const { size_of::<A>() == 1 } => to.extend_by_groups(elements, len, op, lane::<A, O, 64>),
             // eight vectors; maxima of f32 take 0.9 of the time by four
             _ if const { O::IS_PLUS && size_of::<A>() <= 4 } => {
@@ -262,7 +262,7 @@ fn sum_rounds<'r, A: Clone + 'r, O: Operation<A>, const N: usize>(
     sums
 }
 
-/// Rows of `N` elements, and what is left.
+/// Rows of `N` elements, and the elements after them.
 #[inline(always)]
 fn rows_of<A, const N: usize>(elements: &[A]) -> (impl Iterator<Item = &[A; N]>, &[A]) {
     let rows = elements.chunks_exact(N);

@@ -79,7 +79,7 @@ pub(crate) fn into<A: Clone, D: Dimension>(
         return out.iter_mut().for_each(|out| { store }.visit(out, (empty,)));
     }
     if const { can_leak::<A>() } {
-        // shared by threads, each of which stores results in its own outputs
+        // threads share it, and each stores results in its own outputs
         let store = SharedVisitor::shared(store);
         run(Job::to_elements(source, shape, dropped, Output::of(out), &store));
     } else {
@@ -117,7 +117,8 @@ pub(crate) fn fold_of<A: Clone, O: Operation<A> + Sync>(loops: &FoldLoops<A, O>)
 
 macro_rules! compiled {
     ($($A:ident)*) => {
-        /// What this crate has compiled for elements `A`, if these are common ones. The compiler knows what a caller needs.
+        /// The functions that this crate has compiled for elements `A`, if these are common ones. The compiler knows which of them a
+        /// caller needs.
         #[inline(always)]
         fn compiled<'a, A: 'a>() -> Option<&'a Compiled<'a, A>> {
             $({
