@@ -1,4 +1,4 @@
-//! Associative operations: addition, or a closure of the caller.
+//! Associative operations: addition, or a closure of the caller. `src/reduce` has others: maxima, minima, any and all.
 
 #![forbid(unsafe_code)]
 

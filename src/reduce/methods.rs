@@ -41,8 +41,8 @@ use ndarray::{Array, ArrayRef, Dimension, IxDyn};
 ///   axes. A shape is any [`TargetShape`], above all `&array`.
 /// - *Into an array*: `assign_…`, `add_…` and `scaled_add_…` write to one that exists.
 ///
-/// The order of combination depends on shapes, strides, and the number and types of operands only, not on threads or the CPU.
-/// Sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
+/// The order of combination depends on shapes, strides, and the number and types of operands only, and on whether elements are
+/// stored or computed by a closure. It does not depend on threads or the CPU. Sums of blocks are added pairwise, which keeps 2^24 terms of 0.1 in `f32` within 1e-6.
 ///
 /// Sealed. `A` is the type of the elements, `D` the dimension type of the source.
 ///
@@ -589,9 +589,8 @@ pub trait Reduce<A: Clone, D: Dimension>: Sealed {
 
     /// Combines all elements along `axes` with `op`: a product, or an operation of your own.
     ///
-    /// `op` must be associative and commutative. Elements are combined in an order that depends on shapes, strides, and the
-    /// number and types of operands only. `identity` is the result where there is no element, and is never combined with one.
-    /// For a sum, [`sum_axes`](Self::sum_axes) is faster.
+    /// `op` must be associative and commutative. Elements are combined in the same order as in sums. `identity` is the result
+    /// where there is no element, and is never combined with one. For a sum, [`sum_axes`](Self::sum_axes) is faster.
     ///
     /// # Shapes
     /// As [`sum_axes`](Self::sum_axes). A reduction over an empty axis gives the identity.

@@ -8,6 +8,7 @@ use super::loops::{
     scaled, sort_by,
 };
 use super::operands::{Dropped, RawInputs, RawOutput};
+use crate::kernel::memory::CACHE_LINE;
 use core::cmp::Reverse;
 
 /// A block: rows of elements. Its loops are parts of a nest, or of shapes with few elements.
@@ -194,7 +195,8 @@ impl Block {
     }
 
     /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside, or as a third loop to
-    /// `further`. Returns `false` if a lane is long and contiguous and elements are many.
+    /// `further`. Returns `false` if elements are many and a lane is long, so that panels
+    /// read it in place.
     #[inline(always)]
     fn add_axis(
         &mut self,
@@ -225,7 +227,9 @@ impl Block {
             (l.len, l.strides[0]) = (len, stride.unwrap_or(0));
         }
         inputs.add_strides(shape, axis, &mut l.strides);
-        let is_lane = stride.is_none() && len >= 2 * NARROW && l.strides[1] == info.sizes[1].cast_signed();
+        let is_read = |k: usize| [0, info.sizes[k].cast_signed()].contains(&l.strides[k]);
+        let is_long = len >= (2 * NARROW).max(CACHE_LINE / info.sizes[1].max(1));
+        let is_lane = stride.is_none() && is_long && (1..=info.count).all(is_read);
         outer.merge(inner, info.count + 1);
         may_be_lane || !is_lane
     }

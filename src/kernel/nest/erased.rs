@@ -117,7 +117,7 @@ impl ErasedNest {
 
     /// The inputs to copy so that there is a row loop for the inner loops. Only plain numbers are copied: without a row loop, elements are
     /// visited one by one.
-    pub(super) fn to_copy(&self) -> InputSet {
+    pub(super) fn to_copy_for_row(&self) -> InputSet {
         let (sizes, row) = (self.sizes(), self.loops_of_row());
         let moves = |k: usize| row.iter().any(|l| l.strides[k] != 0);
         let is_copied = |k: usize| self.is_plain(k) && moves(k) && !is_dense(row, k, sizes[k]);

@@ -1,4 +1,4 @@
-//! Sums in registers, of elements that are not stored: along the two innermost loops at once.
+//! Sums in registers, of elements that are computed or stored in long rows: along the two innermost loops at once.
 //!
 //! Panels compute what this loop computes, in another order of additions:
 //!

@@ -230,7 +230,7 @@ impl Nest<'_, RowPass<'_>> {
         }
         // without rows of the output, elements are visited one by one
         let is_row = erased.loops.last().is_some_and(|l| l.strides[0] == erased.sizes()[0].cast_signed());
-        let copied = if is_row { erased.to_copy() } else { InputSet::NONE };
+        let copied = if is_row { erased.to_copy_for_row() } else { InputSet::NONE };
         let erased = Nest { erased, pass: () }.copy_inputs(copied, true, &mut scratch);
         Nest { erased, pass }.visit_rows();
     }
@@ -268,7 +268,7 @@ impl Nest<'_, RowPass<'_>> {
         let (mut dense, mut order) = (ErasedNest::new(), Loops::new());
         let copies = scratch.bytes(share * (operands - 1));
         self.erased.for_each_tile(tile, &mut |part, tiles| {
-            let copied = part.to_copy();
+            let copied = part.to_copy_for_row();
             dense.copy_from(part);
             for k in copied.operands() {
                 dense.set_dense(k, null_mut(), &|_| true);
