@@ -343,7 +343,7 @@ fn applies<T: Element>(run: &mut Runner) {
 
 /// Calls whose fixed cost is most of the time.
 fn few(run: &mut Runner) {
-    for (m, n) in [(2, 3), (10, 10)] {
+    for (m, n) in [(2, 3), (6, 8), (10, 10), (11, 24)] {
         let (x, row) = (&numbers::<f32, _>((m, n)), &numbers::<f32, _>(n));
         let name = |what: &str| case::<f32>(format!("{what} of {m}x{n}"));
         let (s, r) = (flat(x), flat(row));

@@ -195,8 +195,7 @@ impl Block {
     }
 
     /// Adds an axis of a shape, along which the output has this stride or is reduced, to the loops inside, or as a third loop to
-    /// `further`. Returns `false` if elements are many and a lane is long, so that panels
-    /// read it in place.
+    /// `further`. Returns `false` if elements are many and a lane is long, so that panels read it in place.
     #[inline(always)]
     fn add_axis(
         &mut self,
