@@ -16,7 +16,7 @@
 //! | [`reduce`] | halves of a nest down to blocks, pairwise sums of their results, folds of lanes | the element type |
 //! | [`map`] | one pass over an output and operands: the two innermost loops, or tiles whose operands are copied to L1 | no types, but for new arrays |
 //! | [`nest`] | loops, a pointer for each operand, and the object that knows their types: closures over rows, sources of reductions, views of the last axes. The parts above run the passes that it makes | types, from its file `elements` on |
-//! | [`memory`] | new arrays and buffers, the proof that they were filled, and the order of a new array's axes | the element type |
+//! | [`memory`] | new arrays and buffers, the count that shows that they were filled, and the order of a new array's axes | the element type |
 //! | [`simd`], [`threads`], [`operation`] | AVX2, detected at run time; two halves on two threads, which only parallel calls name; operations that combine elements | |
 //!
 //! # Stages

@@ -1,4 +1,4 @@
-//! Memory that is written once, the proof that it was, and memory for what a pass needs beside its operands.
+//! Memory that is written once and counted, and memory that a pass needs beside its operands.
 
 use super::STACK_BYTES;
 use crate::kernel::ensure;
@@ -25,7 +25,11 @@ impl Count<'_> {
     #[inline(always)]
     pub(crate) unsafe fn add(self, written: usize) {
         if let Some(count) = self.0 {
+            #[cfg(feature = "rayon")]
             count.fetch_add(written, Relaxed);
+            // one thread; some CPUs cannot add in one step
+            #[cfg(not(feature = "rayon"))]
+            count.store(count.load(Relaxed) + written, Relaxed);
         }
     }
 }

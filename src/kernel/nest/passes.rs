@@ -90,8 +90,7 @@ impl<'p> ShapePass<'p> {
 
     #[inline(always)]
     pub(super) fn new(out: RawOutput<'p>, inputs: &'p RawInputs<'p>, rows: &'p dyn Rows) -> Self {
-        let pass = RowPass { rows, count: out.count };
-        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass }
+        Self { shape: out.axes.sizes, out, dropped: None, inputs, pass: RowPass { rows, count: out.count } }
     }
 
     /// Visits few elements as [blocks](Block::set_small), at most `most` of them one by one. Only `ElementLoops` combine
