@@ -48,12 +48,12 @@ impl<A, D: Dimension> Reserved<A, D> {
         if fits { Ok(Self { shape, elements }) } else { Err(shape) }
     }
 
-    /// Memory for elements that the pass alone reads, at most as many as scratch has.
+    /// Memory for elements that the pass alone reads, at most as many as scratch has: the program ends where there is none.
     ///
     /// # Panics
-    /// If there is not enough memory.
+    /// If the number of elements overflows.
     pub(crate) fn scratch(shape: D) -> Self {
-        Self::new(shape).unwrap_or_else(|_| fail("no memory for scratch"))
+        Self { elements: Vec::with_capacity(shape.size_checked().expect("few elements")), shape }
     }
 
     #[inline(always)]
