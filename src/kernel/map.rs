@@ -158,7 +158,7 @@ fn tile_of(nest: &ErasedNest, shortest: usize, is_copy: bool) -> Option<(Steps, 
     // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy. With other inputs,
     // only rows that are too short for a loop are. Measured on 2026-11-29 on Zen 4 with a column: rows of 4 to 16 that are joined take
     // 1.5 to 2.4 times as long
-    let again = |k: usize| loops[row..loops.len() - 1].iter().any(|l| l.len >= NARROW && l.strides[k] == 0);
+    let again = |k: usize| loops[row..].iter().rev().skip(1).any(|l| l.len >= NARROW && l.strides[k] == 0);
     let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
     let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
     let is_row = if are_few { inner.len >= NARROW && bytes > 2 * CACHE_LINE } else { inner.len >= shortest };
