@@ -20,7 +20,7 @@
 //! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
 //! | a copy of up to [`SMALL_NEST`] plain numbers, or of [`COPIES_BYTES`] that repeats none | all, by the nearer of both strides |
 //! | others of up to [`SMALL_NEST`] elements | the two innermost loops, most often one row: inputs with gaps are copied whole |
-//! | rows with a row loop, for which each operand is contiguous or stays (plain numbers that stay are repeated where no loop has them stay): of more than two cache lines; if an input is neither contiguous nor repeated from row to row, from four elements on, and from [`NARROW`] on in a reduction | the two innermost loops |
+//! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop, for which each operand is contiguous or stays (plain numbers that stay are repeated where no loop has them stay); of two cache lines or more if each input is contiguous or repeated from row to row | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
@@ -122,7 +122,7 @@ fn visit_copied(nest: Nest<'_, RowPass<'_>>, copied: InputSet) {
 fn visit_block(nest: Nest<'_, RowPass<'_>>) {
     let is_copy = nest.is_copy() && nest.loops().iter().all(|l| l.strides[1] != 0);
     let is_small = indices(nest.loops()).saturating_mul(nest.sizes()[0]) <= COPIES_BYTES;
-    match tile_of(&nest, nest.shortest_row(), nest.is_copy()) {
+    match tile_of(&nest, nest.is_copy()) {
         Some((steps, share)) if !(is_copy && is_small) => nest.visit_tiles(&steps, share),
         _ if is_copy => nest.copy(),
         _ => nest.visit_rows(),
@@ -145,7 +145,7 @@ pub(super) fn near_loop(nest: &ErasedNest) -> Option<(usize, usize)> {
 
 /// The most steps of a tile along each loop, and the most bytes of the copy of an input; `None` to visit blocks of the two innermost
 /// loops.
-fn tile_of(nest: &ErasedNest, shortest: usize, is_copy: bool) -> Option<(Steps, usize)> {
+fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<(Steps, usize)> {
     let (loops, sizes) = (nest.loops(), nest.sizes());
     let inner = loops.last().filter(|inner| inner.strides[0] == sizes[0].cast_signed())?;
     // no input needs a copy. Measured on 2026-11-27 on a Xeon: rows of 8 to 31 take 0.1 to 1.1 of the time of tiles
@@ -155,13 +155,13 @@ fn tile_of(nest: &ErasedNest, shortest: usize, is_copy: bool) -> Option<(Steps, 
     let (share, most) = share(nest, (sizes.len() - 1).max(if is_part { 4 } else { 1 }));
     let mut steps = Steps::from_elem(1, loops.len());
     let (row, _) = join_row(nest, &mut steps, &|_| most);
-    // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy. With other inputs,
-    // only rows that are too short for a loop are. Measured on 2026-11-29 on Zen 4 with a column: rows of 4 to 16 that are joined take
-    // 1.5 to 2.4 times as long
+    // short rows are joined where each input is contiguous or repeats in the tile, often enough to be worth its copy. With other
+    // inputs, only the shortest are. Measured on 2026-11-29 on Zen 4 with a column and rows of 4 to 7: a closure of one operation takes
+    // 0.5 of the time if they are not joined, but one of twenty 4 to 5.6 times as long
     let again = |k: usize| loops[row..].iter().rev().skip(1).any(|l| l.len >= NARROW && l.strides[k] == 0);
     let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
-    let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
-    let is_row = if are_few { inner.len >= NARROW && bytes > 2 * CACHE_LINE } else { inner.len >= shortest };
+    let (bytes, short) = (inner.len * sizes.iter().max().copied().unwrap_or(0), CACHE_LINE / 2);
+    let is_row = inner.len >= NARROW && bytes > if are_few { 4 * short } else { short };
     let is_long = is_part || is_read && is_row;
     // a tile of large elements would be one element
     if is_read && (is_long || loops.len() == 1) || most <= 1 {

@@ -30,11 +30,6 @@ pub(crate) trait Rows {
     /// Whether `rows` clones the elements of the one input, if each output is made of one.
     fn is_copy(&self) -> bool;
 
-    /// The fewest elements of a row for which there is a loop. Measured on 2026-11-29 on Zen 4: rows of three take as long one by one.
-    fn shortest_row(&self) -> usize {
-        4
-    }
-
     /// Runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
     fn join(&self) -> Option<Join>;
 }
@@ -265,10 +260,6 @@ impl<M: MapElement<A, E> + Copy, A: Clone, E: Elements, O: Operation<A>> Rows fo
 
     fn is_copy(&self) -> bool {
         clones::<M>()
-    }
-
-    fn shortest_row(&self) -> usize {
-        NARROW
     }
 
     fn join(&self) -> Option<Join> {

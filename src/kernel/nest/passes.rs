@@ -198,11 +198,6 @@ impl Nest<'_, RowPass<'_>> {
         self.pass.rows.is_copy() && self.erased.is_plain(1)
     }
 
-    /// The fewest elements of a row that is not visited element by element.
-    pub(crate) fn shortest_row(&self) -> usize {
-        self.pass.rows.shortest_row()
-    }
-
     /// Copies each element.
     ///
     /// # Panics
