@@ -154,7 +154,6 @@ impl ErasedNest {
 
     /// Merges loops that continue each other in all operands. The kept loops of a reduction with an output stay, so that the
     /// output's layout decides nothing; they are merged by the inputs alone, once there is no output.
-    #[inline]
     pub(super) fn merge(&mut self) {
         let Some(mut to) = self.loops.len().checked_sub(1) else { return };
         let is_reduction = self.operands.has_output && self.loops.iter().any(|l| !l.kept);
