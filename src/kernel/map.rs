@@ -20,7 +20,7 @@
 //! | up to two loops and [`SMALL_NEST`] elements in rows with a row loop | all, without a nest |
 //! | a copy of up to [`SMALL_NEST`] plain numbers, or of [`COPIES_BYTES`] that repeats none | all, by the nearer of both strides |
 //! | others of up to [`SMALL_NEST`] elements | the two innermost loops, most often one row: inputs with gaps are copied whole |
-//! | rows of [`NARROW`] elements and half a cache line, or more, with a row loop, for which each operand is contiguous or stays (plain numbers that stay are repeated where no loop has them stay); of two cache lines or more if each input is contiguous or repeated from row to row | the two innermost loops |
+//! | rows of [`NARROW`] elements or more, and more than half a cache line, with a row loop, for which each operand is contiguous or stays (plain numbers that stay are repeated where no loop has them stay); of more than two cache lines if each input is contiguous or repeated from row to row | the two innermost loops |
 //! | an input with gaps along the rows that is near along another loop | a tile of that loop and those inside it |
 //! | other long rows of plain numbers | a part of a row |
 //! | short rows of plain numbers with a contiguous output | a tile of the innermost loops as one row |
@@ -160,9 +160,9 @@ fn tile_of(nest: &ErasedNest, is_copy: bool) -> Option<(Steps, usize)> {
     // 0.5 of the time if they are not joined, but one of twenty 4 to 5.6 times as long
     let again = |k: usize| loops[row..].iter().rev().skip(1).any(|l| l.len >= NARROW && l.strides[k] == 0);
     let are_few = (1..sizes.len()).all(|k| again(k) || is_dense(&loops[row..], k, sizes[k]));
-    let (bytes, short) = (inner.len * sizes.iter().max().copied().unwrap_or(0), CACHE_LINE / 2);
-    let is_row = inner.len >= NARROW && bytes > if are_few { 4 * short } else { short };
-    let is_long = is_part || is_read && is_row;
+    let bytes = inner.len * sizes.iter().max().copied().unwrap_or(0);
+    let short = if are_few { 2 * CACHE_LINE } else { CACHE_LINE / 2 };
+    let is_long = is_part || is_read && inner.len >= NARROW && bytes > short;
     // a tile of large elements would be one element
     if is_read && (is_long || loops.len() == 1) || most <= 1 {
         return None;

@@ -79,10 +79,12 @@ fn threads_visit_every_element_once() {
         let a = Array2::from_shape_fn((700, 800).set_f(f_order), |(i, j)| numbers(i, j));
         let row = Array1::from_shape_fn(800, |j| numbers(j, 1));
         let mut out = Array2::<u64>::ones((800, 700).set_f(f_order)).reversed_axes();
-        let mut visits = Array2::<u64>::zeros((700, 800));
+        let (mut alone, mut visits) = (out.clone(), Array2::<u64>::zeros((700, 800)));
+        ndarray_broadcast::broadcast_apply(&mut alone, (&a, &row).par(), |out, a, r| *out += a + r).unwrap();
         let count = |out: &mut u64, n: &mut u64, a: &u64, r: &u64| *out += a + r + std::mem::replace(n, 1);
         broadcast_apply2(&mut out, &mut visits, (&a, &row).par(), count).unwrap();
         assert!(visits.iter().all(|&n| n == 1));
+        assert_eq!(alone, out);
         let expected = |((i, j), x): ((usize, usize), &u64)| *x == 1 + numbers(i, j) + numbers(j, 1);
         assert!(out.indexed_iter().all(expected));
         let mapped = ndarray_broadcast::broadcast_map((&a, &row).par(), |a, r| a + r + 1).unwrap();

@@ -30,7 +30,7 @@ pub(crate) trait Rows {
     /// Whether `rows` clones the elements of the one input, if each output is made of one.
     fn is_copy(&self) -> bool;
 
-    /// Runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
+    /// The function that runs halves of a pass on two threads, if these may share this object and the arrays that it is for.
     fn join(&self) -> Option<Join>;
 }
 

@@ -226,9 +226,8 @@ impl Block {
             (l.len, l.strides[0]) = (len, stride.unwrap_or(0));
         }
         inputs.add_strides(shape, axis, &mut l.strides);
-        let is_read = |k: usize| [0, info.sizes[k].cast_signed()].contains(&l.strides[k]);
         let is_long = len >= (2 * NARROW).max(CACHE_LINE / info.sizes[1].max(1));
-        let is_lane = stride.is_none() && is_long && (1..=info.count).all(is_read);
+        let is_lane = stride.is_none() && is_long && l.gaps(&info.sizes, info.count) == InputSet::NONE;
         outer.merge(inner, info.count + 1);
         may_be_lane || !is_lane
     }

@@ -79,10 +79,8 @@ impl ErasedNest {
     }
 
     /// The inputs that neither stay nor are contiguous along a loop.
-    #[inline(never)]
     pub(crate) fn with_gaps(&self, l: &Loop) -> InputSet {
-        let operands = &self.operands;
-        InputSet::of(operands.count - 1, |k| ![0, operands.sizes[k].cast_signed()].contains(&l.strides[k]))
+        l.gaps(&self.operands.sizes, self.operands.count - 1)
     }
 
     /// Whether there is a row loop that reads the inputs along `l` in place.

@@ -44,6 +44,12 @@ impl Loop {
         whole || self.strides[k] != 0
     }
 
+    /// The inputs, `count` of them, that neither stay nor are contiguous along the loop. `sizes` are the bytes of elements.
+    #[inline(never)]
+    pub(super) fn gaps(&self, sizes: &[usize; OPERANDS], count: usize) -> InputSet {
+        InputSet::of(count, |k| ![0, sizes[k].cast_signed()].contains(&self.strides[k]))
+    }
+
     /// Whether a step is as long as all of `inner`, in the first `count` operands.
     #[inline]
     pub(super) fn continues(&self, inner: &Self, count: usize) -> bool {

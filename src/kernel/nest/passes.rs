@@ -176,7 +176,7 @@ impl<'n> Nest<'n, ()> {
 }
 
 impl Nest<'_, RowPass<'_>> {
-    /// Runs both halves of the nest on two threads, if these may have them and save time.
+    /// The function that runs both halves of the nest on two threads, if these may have them and save time.
     pub(crate) fn join(&self) -> Option<Join> {
         self.pass.rows.join().filter(|_| is_worth_halving(self.loops(), GRAIN))
     }
